@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "builtins", "calculus", "preprocess"]),
     // Host code asks `resolve` what names, types and constants are, through `resolve::Declared` alone.
-    ("launch/host", &["resolve", "syntax", "builtins", "calculus"]),
+    ("launch/host", &["resolve", "syntax", "builtins", "calculus", "diagnostic"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),

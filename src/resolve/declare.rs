@@ -40,11 +40,11 @@ impl<'u> Resolver<'u> {
             }
             ItemKind::Namespace { name, inline, items } => self.declare_namespace(name, *inline, items),
             ItemKind::UsingNamespace(path) => {
-                self.note_order(path);
+                self.visible.note_order(path);
                 self.scopes[self.scope.0].pending_using.push(path);
             }
             ItemKind::UsingName { name, path } => {
-                self.note_order(path);
+                self.visible.note_order(path);
                 self.declare(&name.text, Entity::Path(path, self.scope));
             }
             ItemKind::ExplicitInstantiation { .. } | ItemKind::RecordInstantiation(_) | ItemKind::StaticAssert(_) => {}
@@ -64,7 +64,7 @@ impl<'u> Resolver<'u> {
         let Some((last, outer)) = function.path.segments.split_last() else {
             return;
         };
-        self.note_order(function);
+        self.visible.note_order(function);
         let record = self.scopes[self.scope.0].record;
         let decl = FunctionDecl { syntax: function, scope: self.scope, record };
         if outer.is_empty() {
@@ -119,7 +119,7 @@ impl<'u> Resolver<'u> {
 
     /// Declares a variable at namespace scope, or remembers the definition of a static member outside of its class.
     fn declare_global(&mut self, variable: &'u syntax::Variable) {
-        self.note_order(variable);
+        self.visible.note_order(variable);
         let global = Global::new(variable, self.scope);
         let scope = match (variable.outer.last(), self.owner(&variable.outer)) {
             (Some(last), Some(Owner::Record(index))) => {
@@ -195,7 +195,7 @@ impl<'u> Resolver<'u> {
 
     /// Declares a record, adds a specialisation to its template or completes a forward declaration.
     pub(super) fn declare_record(&mut self, record: &'u syntax::Record) {
-        self.note_order(record);
+        self.visible.note_order(record);
         let name = &record.name.text;
         let entities = match record.specialization {
             // The template may stand in an inline namespace.

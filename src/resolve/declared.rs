@@ -45,6 +45,9 @@ pub(crate) struct Named<'u> {
     pub(crate) count: usize,
 }
 
+/// A name that the unit does not declare, with aliases of namespaces expanded.
+pub(crate) struct Undeclared(pub(crate) String);
+
 /// What an object of a class may keep of what it is made from.
 pub(crate) struct Class<'u> {
     pub(crate) name: &'u str,
@@ -294,11 +297,11 @@ impl<'u> Declared<'u> {
         self.resolver.lookup(name).iter().any(|entity| matches!(entity, Entity::Variable(_)))
     }
 
-    /// What a name stands for; if the unit does not declare it, the name with aliases of namespaces expanded.
-    pub(crate) fn named(&mut self, path: &'u Path) -> Result<Named<'u>, String> {
+    /// What a name stands for, if the unit declares it.
+    pub(crate) fn named(&mut self, path: &'u Path) -> Result<Named<'u>, Undeclared> {
         let entities = match self.resolver.find(path) {
             Found::Entities(entities) => entities,
-            Found::External(name) => return Err(name),
+            Found::External(name) => return Err(Undeclared(name)),
         };
         let globals = entities.iter().filter_map(|entity| match entity {
             Entity::Global(global) => Some(self.resolver.globals[*global].syntax),

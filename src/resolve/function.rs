@@ -65,7 +65,7 @@ impl<'u> Resolver<'u> {
         let prefix = self.scopes[decl.scope.0].prefix.clone();
         let is_kernel = decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
         let outer = std::mem::replace(&mut self.scope, scope);
-        let seen = self.see_as(decl.syntax);
+        let seen = self.visible.see_as(decl.syntax);
         // What stands behind the parameters may name them.
         let trails = is_behind(decl.syntax.result.as_ref(), span);
         let before = (!trails).then(|| self.result_type(decl.syntax, name));
@@ -104,7 +104,7 @@ impl<'u> Resolver<'u> {
         if is_kernel {
             self.attributes_of_declarations(decl, name, &mut function);
         }
-        self.see_again(seen);
+        self.visible.see_again(seen);
         self.scope = outer;
         self.functions.infos.push(FunctionInfo {
             syntax: decl.syntax,

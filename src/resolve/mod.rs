@@ -76,7 +76,7 @@ mod unknown_call;
 mod variable_table;
 mod visible;
 
-pub(crate) use declared::{Declared, Lanes};
+pub(crate) use declared::{Declared, Lanes, Undeclared};
 pub(crate) use entities::{FunctionDecl, ScopeId, TemplateValue};
 pub(crate) use type_table::Common;
 

@@ -4,6 +4,7 @@ use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::entities::{Entity, Found};
 use super::program::{BinaryOp, Expr, ExprKind, RecordId, Type, TypeId, UnaryOp};
+use super::sequence::order_shows;
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;
@@ -383,7 +384,7 @@ impl<'u> Resolver<'u> {
     /// A call of an assignment of a class, where it does not show which operand is evaluated first.
     fn overloaded_assignment(&mut self, name: &str, target: &Expr, value: &Expr, span: Span) -> Option<Expr> {
         let call = self.operator_call(name, vec![target.clone(), value.clone()], span)?;
-        if self.in_host || !self.order_shows(target, value) {
+        if self.in_host || !order_shows(target, value) {
             return Some(call);
         }
         let reason = format!("operands of `{name}`, of which the right one is evaluated first");

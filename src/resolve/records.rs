@@ -368,7 +368,7 @@ impl<'u> Resolver<'u> {
                     let is_static =
                         variable.qualifiers.iter().any(|q| matches!(q, Qualifier::Static | Qualifier::Constexpr));
                     if is_static {
-                        self.note_order(variable);
+                        self.visible.note_order(variable);
                         self.globals.push(Global::new(variable, self.scope));
                         self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
                     } else {

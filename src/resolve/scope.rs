@@ -51,7 +51,7 @@ impl<'u> Resolver<'u> {
     /// The entities of a name in one scope and the bases of its record.
     fn own_names(&mut self, scope: ScopeId, name: &str, bases: Bases, depth: usize) -> Vec<Entity<'u>> {
         let mut found = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
-        if self.scopes[scope.0].is_namespace && !self.sees_all() {
+        if self.scopes[scope.0].is_namespace && !self.visible.sees_all() {
             self.cut(&mut found);
         }
         for inner in self.scopes[scope.0].inline.clone() {
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
     /// The namespaces that are used in a scope, as far as the directives are seen.
     fn used_in(&self, scope: ScopeId) -> Vec<ScopeId> {
         let using = self.scopes[scope.0].using.iter();
-        using.filter(|(_, directive)| !self.is_later(*directive)).map(|(namespace, _)| *namespace).collect()
+        using.filter(|(_, directive)| !self.visible.is_later(*directive)).map(|(namespace, _)| *namespace).collect()
     }
 
     /// Looks up the namespaces of `using namespace` directives that had not been declared before.
@@ -112,7 +112,7 @@ impl<'u> Resolver<'u> {
     /// The same, of entities of a kind: what is none is not seen and hides nothing.
     pub(super) fn lookup_of(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
         let found = self.lookup_outwards(name, is_wanted);
-        if !found.is_empty() || self.sees_all() {
+        if !found.is_empty() || self.visible.sees_all() {
             return found;
         }
         self.as_seen_from_the_end(|this| this.lookup_outwards(name, is_wanted))
@@ -180,7 +180,7 @@ impl<'u> Resolver<'u> {
         }
         let entities = match scope {
             Some(scope) => match self.lookup_in(scope, &last.name.text) {
-                found if found.is_empty() && !self.sees_all() => {
+                found if found.is_empty() && !self.visible.sees_all() => {
                     self.as_seen_from_the_end(|this| this.lookup_in(scope, &last.name.text))
                 }
                 found => found,

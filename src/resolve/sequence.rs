@@ -5,15 +5,12 @@
 //!
 //! Deliberately absent: which variables operands share, beyond the pointer that leads to the object.
 
-use super::context::Resolver;
 use super::program::visit::{any_within, may_have_effect};
 use super::program::{Expr, ExprKind, VariableId};
 
-impl Resolver<'_> {
-    /// Whether it may show which operand of an overloaded assignment is evaluated first.
-    pub(super) fn order_shows(&self, target: &Expr, value: &Expr) -> bool {
-        has_effects(target) && !is_fixed(value) || has_effects(value) && !names_one_object(target, value)
-    }
+/// Whether it may show which operand of an overloaded assignment is evaluated first.
+pub(super) fn order_shows(target: &Expr, value: &Expr) -> bool {
+    has_effects(target) && !is_fixed(value) || has_effects(value) && !names_one_object(target, value)
 }
 
 fn has_effects(expr: &Expr) -> bool {

@@ -30,21 +30,46 @@ impl Default for Visible {
     }
 }
 
-impl<'u> Resolver<'u> {
+/// What is seen.
+impl Visible {
     /// Remembers where something is declared: inside of a body or a class that is where these are.
     pub(super) fn note_order<T>(&mut self, syntax: &T) {
-        let visible = &mut self.visible;
-        let order = if visible.limit == usize::MAX { visible.orders.len() } else { visible.limit };
-        visible.orders.entry(std::ptr::from_ref(syntax) as usize).or_insert(order);
+        let order = if self.limit == usize::MAX { self.orders.len() } else { self.limit };
+        self.orders.entry(std::ptr::from_ref(syntax) as usize).or_insert(order);
     }
 
     fn order<T>(&self, syntax: &T) -> Option<usize> {
-        self.visible.orders.get(&(std::ptr::from_ref(syntax) as usize)).copied()
+        self.orders.get(&(std::ptr::from_ref(syntax) as usize)).copied()
     }
 
+    /// Sees the names that a declaration sees, until [`see_again`](Self::see_again) is given what comes back.
+    pub(super) fn see_as<S>(&mut self, syntax: &S) -> (usize, usize) {
+        let limit = self.order(syntax).unwrap_or(usize::MAX);
+        let outer = (self.limit, self.associated);
+        (self.limit, self.associated) = (limit, usize::MAX);
+        outer
+    }
+
+    /// Sees what was seen before.
+    pub(super) fn see_again(&mut self, outer: (usize, usize)) {
+        (self.limit, self.associated) = outer;
+    }
+
+    /// Whether something is declared behind what is seen.
+    pub(super) fn is_later<T>(&self, syntax: &T) -> bool {
+        self.order(syntax).is_some_and(|order| order > self.limit)
+    }
+
+    /// Whether names are cut at all.
+    pub(super) fn sees_all(&self) -> bool {
+        self.limit == usize::MAX
+    }
+}
+
+impl<'u> Resolver<'u> {
     /// Runs `work` with the names that a declaration sees.
     pub(super) fn as_seen_from<S, T>(&mut self, syntax: &S, is_template: bool, work: impl FnOnce(&mut Self) -> T) -> T {
-        let limit = self.order(syntax).unwrap_or(usize::MAX);
+        let limit = self.visible.order(syntax).unwrap_or(usize::MAX);
         self.seen_to(limit, if is_template { usize::MAX } else { limit }, work)
     }
 
@@ -59,19 +84,6 @@ impl<'u> Resolver<'u> {
         self.seen_to(associated, associated, work)
     }
 
-    /// Sees the names that a declaration sees, until [`see_again`](Self::see_again) is given what comes back.
-    pub(super) fn see_as<S>(&mut self, syntax: &S) -> (usize, usize) {
-        let limit = self.order(syntax).unwrap_or(usize::MAX);
-        let outer = (self.visible.limit, self.visible.associated);
-        (self.visible.limit, self.visible.associated) = (limit, usize::MAX);
-        outer
-    }
-
-    /// Sees what was seen before.
-    pub(super) fn see_again(&mut self, outer: (usize, usize)) {
-        (self.visible.limit, self.visible.associated) = outer;
-    }
-
     fn seen_to<T>(&mut self, limit: usize, associated: usize, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = (self.visible.limit, self.visible.associated);
         (self.visible.limit, self.visible.associated) = (limit, associated);
@@ -84,26 +96,16 @@ impl<'u> Resolver<'u> {
     /// (C++17, [namespace.udecl] paragraph 11).
     pub(super) fn as_seen_by_using<T>(&mut self, path: &syntax::Path, work: impl FnOnce(&mut Self) -> T) -> T {
         let (limit, associated) = (self.visible.limit, self.visible.associated);
-        let own = self.order(path).unwrap_or(limit);
+        let own = self.visible.order(path).unwrap_or(limit);
         self.seen_to(own.min(limit), associated, work)
-    }
-
-    /// Whether something is declared behind what is seen.
-    pub(super) fn is_later<T>(&self, syntax: &T) -> bool {
-        self.order(syntax).is_some_and(|order| order > self.visible.limit)
-    }
-
-    /// Whether names are cut at all.
-    pub(super) fn sees_all(&self) -> bool {
-        self.visible.limit == usize::MAX
     }
 
     /// Takes out what a namespace declares later.
     pub(super) fn cut(&mut self, found: &mut Vec<Entity<'u>>) {
         let is_later = |this: &Self, entity: &Entity<'u>| match entity {
-            Entity::Function(decl) => this.is_later(decl.syntax),
-            Entity::Global(index) => this.is_later(this.globals[*index].syntax),
-            Entity::Path(path, _) => this.is_later(*path),
+            Entity::Function(decl) => this.visible.is_later(decl.syntax),
+            Entity::Global(index) => this.visible.is_later(this.globals[*index].syntax),
+            Entity::Path(path, _) => this.visible.is_later(*path),
             _ => false,
         };
         if !found.iter().any(|entity| is_later(self, entity)) {

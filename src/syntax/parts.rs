@@ -46,10 +46,7 @@ fn parts_of_lambda(lambda: &Lambda) -> Vec<&Expr> {
 
 /// The statements of a lambda's body, those of nested statements included.
 pub fn stmts_of_lambda(value: &Expr) -> Vec<&Stmt> {
-    let lambda = match &value.kind {
-        ExprKind::Lambda(lambda) | ExprKind::Statements(lambda) => lambda,
-        _ => return Vec::new(),
-    };
+    let (ExprKind::Lambda(lambda) | ExprKind::Statements(lambda)) = &value.kind else { return Vec::new() };
     let mut found = Vec::new();
     for item in lambda.closure.members.iter().flatten() {
         let ItemKind::Function(function) = &item.kind else { continue };

@@ -251,10 +251,11 @@ pub(super) fn roots(value: &syntax::Expr) -> Vec<&str> {
             | Kind::Assign(_, inner, _)
             | Kind::Comma(_, inner)
             | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, inner) => open.push(inner),
-            Kind::Unary(UnaryOp::Deref, inner) => match &inner.kind {
-                Kind::Unary(UnaryOp::AddressOf, object) => open.push(object),
-                _ => {}
-            },
+            Kind::Unary(UnaryOp::Deref, inner) => {
+                if let Kind::Unary(UnaryOp::AddressOf, object) = &inner.kind {
+                    open.push(object);
+                }
+            }
             Kind::Conditional(_, one, other) => open.extend([&**one, &**other]),
             Kind::Call(callee, args) => {
                 let name = match &callee.kind {

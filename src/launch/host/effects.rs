@@ -14,7 +14,7 @@
 use super::changes::{ANYTHING, Changes, is_for_launches, roots};
 use crate::builtins::host::{self, Takes};
 use crate::resolve::program::{RecordId, Type, TypeId};
-use crate::resolve::{Declared, FunctionDecl};
+use crate::resolve::{Declared, FunctionDecl, Undeclared};
 use crate::source::Span;
 use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt, path_text, stmts_of_lambda};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
@@ -123,7 +123,7 @@ impl<'u> Effects<'_, 'u> {
                 }
                 ExprKind::Binary(op, left, right) => {
                     let (one, other) = (self.may_be_object(left, changed), self.may_be_object(right, changed));
-                    let reads_into = *op == BinaryOp::Shr && self.may_be_stream(left, changed);
+                    let reads_into = *op == BinaryOp::Shr && may_be_stream(left, changed);
                     open.push((left, if other { Use::Bind } else { Use::Read }));
                     open.push((right, if one || reads_into { Use::Bind } else { Use::Read }));
                 }
@@ -158,10 +158,7 @@ impl<'u> Effects<'_, 'u> {
 
     /// What a lambda changes it may change whenever it is called, and it may be called before it stands again.
     fn changed_by_lambda(&mut self, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
-        let lambda = match &value.kind {
-            ExprKind::Lambda(lambda) | ExprKind::Statements(lambda) => lambda,
-            _ => return,
-        };
+        let (ExprKind::Lambda(lambda) | ExprKind::Statements(lambda)) = &value.kind else { return };
         let named = lambda.captures.iter().filter(|capture| capture.init.is_some());
         named.for_each(|capture| changed.expose(&capture.name.text));
         let mut inside = changed.none_of();
@@ -238,7 +235,7 @@ impl<'u> Effects<'_, 'u> {
     ) -> Vec<Use> {
         let all = |it: Use| vec![it; args.len()];
         match self.names.named(path) {
-            Err(name) => match host::takes(&name) {
+            Err(Undeclared(name)) => match host::takes(&name) {
                 Some(Takes::Values) => all(Use::Read),
                 Some(Takes::Through) => all(wanted),
                 Some(Takes::Exchanged) => {
@@ -392,22 +389,20 @@ impl<'u> Effects<'_, 'u> {
             _ => false,
         }
     }
+}
 
-    /// Whether `value >> n` may read `n` from a stream.
-    fn may_be_stream(&mut self, value: &'u syntax::Expr, changed: &Changes<'u>) -> bool {
-        match &value.kind {
-            ExprKind::Path(path) => {
-                let types = changed.types_of(path);
-                let is_number = |ty: &&'u syntax::Type| matches!(ty.kind, TypeKind::Builtin(_));
-                types.is_empty() || !types.iter().all(is_number)
-            }
-            ExprKind::Binary(BinaryOp::Shr, left, _) => self.may_be_stream(left, changed),
-            ExprKind::Call(..) | ExprKind::Member { .. } | ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _) => {
-                true
-            }
-            ExprKind::Conditional(..) | ExprKind::Comma(..) => true,
-            _ => false,
+/// Whether `value >> n` may read `n` from a stream.
+fn may_be_stream(value: &syntax::Expr, changed: &Changes<'_>) -> bool {
+    match &value.kind {
+        ExprKind::Path(path) => {
+            let types = changed.types_of(path);
+            let is_number = |ty: &&syntax::Type| matches!(ty.kind, TypeKind::Builtin(_));
+            types.is_empty() || !types.iter().all(is_number)
         }
+        ExprKind::Binary(BinaryOp::Shr, left, _) => may_be_stream(left, changed),
+        ExprKind::Call(..) | ExprKind::Member { .. } | ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _) => true,
+        ExprKind::Conditional(..) | ExprKind::Comma(..) => true,
+        _ => false,
     }
 }
 

@@ -273,7 +273,7 @@ fn values_in(path: &syntax::Path) -> Vec<&syntax::Expr> {
 fn paths_in_type<'u>(ty: &'u syntax::Type, found: &mut dyn FnMut(&'u syntax::Path)) {
     match &ty.kind {
         TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) => {
-            paths_in_type(inner, found)
+            paths_in_type(inner, found);
         }
         TypeKind::Named(path) => {
             for value in values_in(path) {
@@ -306,7 +306,7 @@ pub(super) fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Functio
         match &item.kind {
             ItemKind::Namespace { items, .. } => open.extend(items),
             ItemKind::Function(function) if function.is_kernel() => {
-                found.entry(function.name()).or_default().push(function)
+                found.entry(function.name()).or_default().push(function);
             }
             _ => {}
         }

@@ -57,7 +57,7 @@ impl<'u> Walk<'_, 'u> {
         };
         let [grid, block, shared] = [0, 1, 2].map(|at| Size::written(config.get(at)));
         let args = Some(args.iter().map(Some).collect());
-        self.launch_at(Site { kernel, grid, block, shared, args, cluster: None, span });
+        self.launch_at(&Site { kernel, grid, block, shared, args, cluster: None, span });
     }
 
     /// Remembers what a call launches, if it is one that launches.
@@ -82,15 +82,15 @@ impl<'u> Walk<'_, 'u> {
             (args.get(1), sizes, given)
         };
         let Some(kernel) = kernel.and_then(named_kernel) else { return };
-        self.launch_at(Site { kernel, grid, block, shared, args: given, cluster, span: value.span });
+        self.launch_at(&Site { kernel, grid, block, shared, args: given, cluster, span: value.span });
     }
 
     /// Remembers a launch of a kernel, or of each that a pointer to kernels may point to.
-    pub(super) fn launch_at(&mut self, site: Site<'u>) {
+    pub(super) fn launch_at(&mut self, site: &Site<'u>) {
         let targets = self.place.targets_of(site.kernel);
-        self.launch_of(Target { path: site.kernel, scope: None }, &site);
+        self.launch_of(Target { path: site.kernel, scope: None }, site);
         for target in targets {
-            self.launch_of(target, &site);
+            self.launch_of(target, site);
         }
     }
 
@@ -137,7 +137,7 @@ impl<'u> Walk<'_, 'u> {
                 (decl, vec![TemplateValue::Unknown; own])
             }
         };
-        let decl = self.definition(&kernels, decl);
+        let decl = definition(&kernels, decl);
         let shared_bytes = match &site.shared {
             Size::Written(bytes) => self.place.names.constant_of(bytes),
             Size::Held(held) => held.constant,
@@ -209,19 +209,6 @@ impl<'u> Walk<'_, 'u> {
         Expr { kind: ExprKind::Load(Box::new(null)), ty, span }
     }
 
-    /// The definition of a kernel that was found by its declaration.
-    fn definition(&self, kernels: &[FunctionDecl<'u>], decl: FunctionDecl<'u>) -> FunctionDecl<'u> {
-        if decl.syntax.body.is_some() {
-            return decl;
-        }
-        let same = |other: &&FunctionDecl<'u>| {
-            other.syntax.body.is_some()
-                && other.syntax.params.len() == decl.syntax.params.len()
-                && other.syntax.template.as_ref().map(Vec::len) == decl.syntax.template.as_ref().map(Vec::len)
-        };
-        kernels.iter().find(same).copied().unwrap_or(decl)
-    }
-
     /// A size along three axes: a number, or a `dim3`.
     fn size(&mut self, size: &Size<'u>) -> Measured {
         let mut unknown = Given::AsAWhole;
@@ -272,6 +259,19 @@ impl<'u> Walk<'_, 'u> {
         let value = self.place.names.value(value);
         self.place.names.is_integral(value.ty)
     }
+}
+
+/// The definition of a kernel that was found by its declaration.
+fn definition<'u>(kernels: &[FunctionDecl<'u>], decl: FunctionDecl<'u>) -> FunctionDecl<'u> {
+    if decl.syntax.body.is_some() {
+        return decl;
+    }
+    let same = |other: &&FunctionDecl<'u>| {
+        other.syntax.body.is_some()
+            && other.syntax.params.len() == decl.syntax.params.len()
+            && other.syntax.template.as_ref().map(Vec::len) == decl.syntax.template.as_ref().map(Vec::len)
+    };
+    kernels.iter().find(same).copied().unwrap_or(decl)
 }
 
 /// The variable that a value is read from as it is.
