@@ -5,6 +5,7 @@ use raceproof::front::tree_sitter;
 use raceproof::lower;
 use raceproof::preprocess::Options;
 use raceproof::resolve;
+use raceproof::settle::Unsettled;
 use raceproof::source::{Language, SourceMap};
 
 /// The kernels of a source text.
@@ -12,7 +13,7 @@ fn lowered(language: Language, source: &str) -> Vec<Kernel> {
     let mut sources = SourceMap::new();
     let main = sources.add_file("test", source);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    lower::kernels(&resolve::resolve(answer.unit).program)
+    lower::kernels(&resolve::resolve(answer.unit).program).into_iter().map(Unsettled::settled).collect()
 }
 
 /// Checks that the last kernel of `source` has these lines in this order; `!` before a line: nowhere.

@@ -33,7 +33,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "calculus", "preprocess"]),
-    ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
+    // What the walk saw beside the statements is a type of the room that needs it.
+    ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model", "settle"]),
+    ("settle", &["calculus", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
@@ -45,7 +47,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
-    ("judge", &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "smt", "resolve"]),
+    (
+        "judge",
+        &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "settle", "smt", "resolve"],
+    ),
     (
         "driver",
         &[
@@ -60,6 +65,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "memory_model",
             "launch",
             "lower",
+            "settle",
             "flow",
             "protocol",
             "prove",

@@ -34,10 +34,7 @@ pub mod definitions;
 pub mod eval;
 pub mod extents;
 pub mod intervals;
-pub mod lockstep;
-pub mod tables;
 pub mod text;
-pub mod unroll;
 pub mod validate;
 
 mod build;
@@ -51,7 +48,7 @@ pub use build::Exprs;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use platform::{Platform, Rules, is_offset, offset_name};
 pub use statements::nesting;
-pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, SyncMemory, SyncScope};
+pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, Placeholder, SyncMemory, SyncScope};
 pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};

@@ -12,7 +12,8 @@
 //! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
 
 use super::options::{Levels, Settings};
-use super::{Options, check, lowered, parallel, report_on, selected, strengthened};
+use super::passes::{lowered, strengthened};
+use super::{Options, check, parallel, report_on, selected};
 use crate::calculus::barriers::{Barrier, barriers, without};
 use crate::calculus::{Kernel, SyncScope};
 use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};

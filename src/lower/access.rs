@@ -8,7 +8,7 @@ use crate::calculus::{
 };
 use crate::resolve::program::TypeId;
 use crate::source::Span;
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// An atomic operation, apart from what it works on.
 pub(super) struct Atomic {
@@ -208,78 +208,11 @@ impl Pass<'_> {
         self.units.entry(array).or_default().insert(unit);
     }
 
-    /// An array that is addressed in units of unknown size and in others, too, has no common unit. Where it is only
-    /// read, or the thread's own, no more follows than that nothing is known of what is read.
-    pub(super) fn report_mixed_units(&mut self) {
-        let mut body = std::mem::take(&mut self.kernel.body);
-        let mut written = FxHashSet::default();
-        collect_written(&body, &mut written);
-        written.extend(self.kernel.unsupported.iter().filter_map(|entry| entry.arrays.as_ref()).flatten());
-        let mut unwritten = std::mem::take(&mut self.forgotten);
-        for array in self.kernel.arrays.handles() {
-            if self.units.get(&array).is_none_or(|units| units.len() < 2) {
-                continue;
-            }
-            if self.kernel.arrays[array].space == Space::Private || !written.contains(&array) {
-                unwritten.insert(array);
-                continue;
-            }
-            let Some(span) = self.kernel.arrays[array].span else { continue };
-            let reason = format!(
-                "'{}' is accessed as elements of a type of unknown size and otherwise",
-                self.kernel.arrays[array].name
-            );
-            self.unsupported_on(span, reason, vec![array]);
-        }
-        if !unwritten.is_empty() {
-            forget_reads(&mut body, &unwritten);
-        }
-        self.kernel.body = body;
+    /// The arrays that are addressed in units of unknown size and in others, too.
+    pub(super) fn mixed_units(&self) -> BTreeSet<ArrayId> {
+        let mixed = self.units.iter().filter(|(_, units)| units.len() > 1);
+        mixed.map(|(&array, _)| array).collect()
     }
-}
-
-/// The arrays that statements write.
-fn collect_written(body: &[Stmt], written: &mut FxHashSet<ArrayId>) {
-    for stmt in body {
-        match stmt {
-            Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
-                written.insert(access.array);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                collect_written(then, written);
-                collect_written(otherwise, written);
-            }
-            Stmt::For(each) => collect_written(&each.body, written),
-            Stmt::Loop { body, .. } => collect_written(body, written),
-            _ => {}
-        }
-    }
-}
-
-/// Makes what is read from the arrays arbitrary.
-fn forget_reads(body: &mut Vec<Stmt>, arrays: &FxHashSet<ArrayId>) {
-    let mut out = Vec::with_capacity(body.len());
-    for mut stmt in body.drain(..) {
-        match &mut stmt {
-            Stmt::If { then, otherwise, .. } => {
-                forget_reads(then, arrays);
-                forget_reads(otherwise, arrays);
-            }
-            Stmt::For(each) => forget_reads(&mut each.body, arrays),
-            Stmt::Loop { body, .. } => forget_reads(body, arrays),
-            _ => {}
-        }
-        let forgotten = match &stmt {
-            Stmt::Read { var, access } if arrays.contains(&access.array) => Some(*var),
-            _ => None,
-        };
-        out.push(stmt);
-        out.extend(forgotten.map(|var| {
-            let reason = HavocReason::Other("elements of a type of unknown size".to_owned());
-            Stmt::Havoc { var, reason, span: None }
-        }));
-    }
-    *body = out;
 }
 
 /// The direction of an access.

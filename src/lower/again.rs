@@ -235,8 +235,8 @@ impl Pass<'_> {
 
     fn site_again(&mut self, site: SiteId) -> SiteId {
         let own = self.kernel.sites.push(self.kernel.sites[site].clone());
-        if self.begun.sites.contains(&site) {
-            self.begun.sites.insert(own);
+        if self.notes.of_libraries.contains(&site) {
+            self.notes.of_libraries.insert(own);
         }
         own
     }
@@ -286,7 +286,7 @@ fn sites_of(block: &[Stmt], sites: &mut FxHashSet<SiteId>) -> bool {
             }
             Stmt::Sync { scope, among, site, .. } => {
                 sites.insert(*site);
-                return *scope < SyncScope::Block && !matches!(among, Among::Named(_));
+                return *scope < SyncScope::Block && !matches!(among, Among::Named(_) | Among::Placeholder(_));
             }
             _ => {}
         }

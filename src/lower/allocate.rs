@@ -25,7 +25,7 @@ impl Pass<'_> {
         let home = self.fresh_home(target, "allocated", call.ty, call.span);
         self.homes.insert(target, home);
         // The memory of two calls is one array here.
-        self.forgotten.extend(self.array_of(target));
+        self.notes.units.forgotten.extend(self.array_of(target));
         self.allocated.insert(target);
         let null = self.facts.target(Target::Null);
         let tag = self.havoc(ScalarType::I32, HavocReason::Other("whether memory is left".to_owned()), call.span);

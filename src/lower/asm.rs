@@ -7,13 +7,14 @@
 //! A predicate is a condition around its instruction.
 
 use super::access::Touch;
-use super::named;
-use super::parties::Object;
 use super::pass::Pass;
 use super::ptx::{Guard, OnObject, Operand, Place, Step, Window, steps};
 use super::value::{Pointer, Value};
-use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{
+    Among, BinaryOp, ExprId, HavocReason, Placeholder, Relied, ScalarType, Stmt, SyncMemory, SyncScope,
+};
 use crate::resolve::program::Expr;
+use crate::settle::notes::Object;
 use crate::source::Span;
 
 /// An `asm` statement.
@@ -150,7 +151,7 @@ impl Pass<'_> {
             Step::Named { id, count } => {
                 let (id, count) = (self.count_of(id, operands), self.count_of(count, operands));
                 let memory = SyncMemory::BOTH;
-                let among = Among::Named(named::arriving(self.exprs(), id, count));
+                let among = Among::Placeholder(Placeholder::Numbered { number: id, threads: count });
                 let site = self.site(span);
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among, site });
             }

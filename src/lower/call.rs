@@ -7,7 +7,7 @@ use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
 use crate::builtins::telling;
-use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
+use crate::calculus::{ArrayId, HavocReason, Relied};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};
 use crate::source::{Language, Span};
 
@@ -129,7 +129,7 @@ impl Pass<'_> {
             self.frame().result = Some(target);
         }
         if scan::has_early_return(body) {
-            let flag = self.temporary(&format!("{}.returned", callee.name), ScalarType::Bool);
+            let flag = self.jump_flag(&format!("{}.returned", callee.name));
             self.set_flag(flag, 0);
             self.frame().returned = Some(flag);
         }

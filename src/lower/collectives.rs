@@ -84,7 +84,7 @@ impl Pass<'_> {
         self.units.entry(storage.array).or_default().insert(storage.unit);
         let access = |pass: &mut Self| {
             let site = pass.site(span);
-            pass.begun.sites.insert(site);
+            pass.notes.of_libraries.insert(site);
             Access { array: storage.array, offset: storage.pointer.offset, bytes: storage.bytes, align: 1, site }
         };
         self.note_stored(storage.array, None, None);

@@ -6,7 +6,7 @@
 //!
 //! A copy that a group makes together reads and writes each byte by some thread of the group. So every thread may write
 //! all of them, and these writes do not conflict with each other. Whoever has waited for it knows that all of it is done:
-//! the wait orders the arrays of the copy (limited by [`super::own_order`]). In OpenCL all work-items of the group have to
+//! the wait orders the arrays of the copy (limited by `src/settle/library_order.rs`). In OpenCL all work-items of the group have to
 //! give a copy the same arguments, and a wait the same events.
 //!
 //! Deliberately absent: whether two copies of one thread overlap.

@@ -7,13 +7,13 @@
 //! values of variables is noted and left out. Formulas about two threads, or about accesses ([`super::logs`]), have no
 //! value elsewhere.
 
-use super::logs::Log;
 use super::pass::Pass;
 use super::scan;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::{Direction, Formula, OffsetUnit};
 use crate::calculus::{Basis, BinaryOp, Expr as Node, ExprId, HavocReason, SAME_BLOCK, ScalarType, Stmt};
 use crate::resolve::program::{Expr, ExprKind};
+use crate::settle::notes::Log;
 use crate::source::Span;
 
 impl Pass<'_> {

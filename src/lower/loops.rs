@@ -417,7 +417,7 @@ impl Pass<'_> {
         };
         let flag = match self.frame().jumps[last].broken {
             Some(flag) => flag,
-            None => self.temporary("break", ScalarType::Bool),
+            None => self.jump_flag("break"),
         };
         self.frame().jumps[last].broken = Some(flag);
         self.set_flag(flag, 1);
@@ -433,7 +433,7 @@ impl Pass<'_> {
         };
         let flag = match self.frame().jumps[at].continued {
             Some(flag) => flag,
-            None => self.temporary("continue", ScalarType::Bool),
+            None => self.jump_flag("continue"),
         };
         self.frame().jumps[at].continued = Some(flag);
         self.set_flag(flag, 1);

@@ -25,7 +25,6 @@
 
 mod access;
 mod again;
-mod aggregated;
 mod allocate;
 mod asm;
 mod atomics;
@@ -53,22 +52,15 @@ mod left_to_right;
 mod library;
 mod logs;
 mod loops;
-mod masks;
 mod memory;
-mod named;
 mod operator;
-mod own_order;
-mod parties;
 mod pass;
 mod phases;
 mod pipelines;
 mod place;
-mod places;
-mod producers;
 mod ptx;
 mod range;
 mod scan;
-mod shuffles;
 mod stmt;
 mod stored;
 mod surface;
@@ -82,8 +74,9 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{Kernel, Unsupported, tables};
+use crate::calculus::Unsupported;
 use crate::resolve::program::{FunctionId, Program};
+use crate::settle::Unsettled;
 use facts::Facts;
 use pass::Pass;
 
@@ -91,23 +84,22 @@ use pass::Pass;
 const MAX_PASSES: usize = 24;
 
 /// Lowers every kernel of the program, in source order.
-pub fn kernels(program: &Program) -> Vec<Kernel> {
+pub fn kernels(program: &Program) -> Vec<Unsettled> {
     program.kernels.iter().map(|&kernel| lower(program, kernel)).collect()
 }
 
-/// Lowers one kernel.
-pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
+/// Lowers one kernel. What only the complete kernel tells is for [`settle`](crate::settle) to say.
+pub fn lower(program: &Program, kernel: FunctionId) -> Unsettled {
     let mut facts = Facts::default();
     for _ in 0..MAX_PASSES {
         facts.changed = false;
-        let mut lowered = run_pass(program, kernel, &mut facts);
+        let lowered = run_pass(program, kernel, &mut facts);
         if !facts.changed {
-            tables::tabulate(&mut lowered);
             return lowered;
         }
     }
     let mut lowered = run_pass(program, kernel, &mut facts);
-    lowered.unsupported.push(Unsupported {
+    lowered.kernel.unsupported.push(Unsupported {
         span: Some(program.functions[kernel].span),
         reason: "pointers of this kernel change in too many ways to be followed".to_owned(),
         arrays: None,
@@ -117,7 +109,7 @@ pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
     lowered
 }
 
-fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Kernel {
+fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Unsettled {
     let function = &program.functions[kernel];
     let mut pass = Pass::new(program, kernel, facts);
     pass.kernel.name.clone_from(&function.name);

@@ -4,24 +4,24 @@
 //! it stands on both sides of the barrier ([`super::again`]). What it did before it arrived, others see who have waited.
 //! A barrier that is an object ([`Builtin::Phase`](crate::builtins::Builtin) with an address) is memory as well: it is
 //! written where it is told how many arrivals it waits for, and read wherever it is used, so that a use before that is a
-//! race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
+//! race. Whom it waits for is said when the kernel is complete (`src/settle/parties.rs`).
 //!
 //! An arrival that the thread does not wait for there stands as a step at its object, and so does a wait in another block of
-//! the program, or one that names its phase by parity: see [`super::producers`].
+//! the program, or one that names its phase by parity: see `src/settle/producers.rs`.
 //!
 //! Deliberately absent: two arrivals before a wait.
 
 use super::again::Mark;
-use super::parties::{self, Init, Object};
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::{
-    Access, Among, ArrayId, Arrivals, Count, ExprId, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
+    Access, Among, Arrivals, Count, ExprId, HavocReason, Part, Placeholder, ScalarType, SiteId, Stmt, SyncMemory,
+    SyncScope,
 };
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
+use crate::settle::notes::{Init, Object, Wait};
 use crate::source::Span;
-use std::collections::BTreeSet;
 
 /// Size of a barrier that is an object.
 const BARRIER_BYTES: u32 = 8;
@@ -55,47 +55,10 @@ struct Open {
     is_copying: bool,
 }
 
-/// The barriers of a kernel that threads arrive at in one step and wait for in another.
+/// The barriers of a kernel that the thread has arrived at and not waited for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
     open: Vec<Open>,
-    inits: Vec<Init>,
-    /// Steps that a wait behind them stands for, or that are told as not modelled.
-    dropped: BTreeSet<SiteId>,
-    /// The arrays of the objects that a thread waits for behind its arrival.
-    waited_for: BTreeSet<ArrayId>,
-    /// The waits that stand by themselves.
-    waits: Vec<Wait>,
-}
-
-/// A wait that stands by itself, as a step at its object.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    pub(super) site: SiteId,
-    /// The parity of the phase that it waits for; `None` if it waits for its thread's last arrival.
-    pub(super) parity: Option<ExprId>,
-}
-
-impl Phases {
-    /// The barriers that are objects, as they are told how many arrivals they wait for.
-    pub(super) fn inits(&self) -> &[Init] {
-        &self.inits
-    }
-
-    /// Steps that are none.
-    pub(super) fn dropped(&self) -> &BTreeSet<SiteId> {
-        &self.dropped
-    }
-
-    /// The waits that stand by themselves.
-    pub(super) fn waits(&self) -> &[Wait] {
-        &self.waits
-    }
-
-    /// The arrays of the objects that a thread waits for behind its arrival.
-    pub(super) fn waited_for(&self) -> &BTreeSet<ArrayId> {
-        &self.waited_for
-    }
 }
 
 impl Pass<'_> {
@@ -202,7 +165,7 @@ impl Pass<'_> {
         let site = access.site;
         self.emit(Stmt::Write { access, value: None });
         let count = self.exprs().convert(ScalarType::I64, count);
-        self.phases.inits.push(Init { object, count, site });
+        self.notes.objects.inits.push(Init { object, count, site });
     }
 
     /// The thread arrives at an object.
@@ -241,7 +204,7 @@ impl Pass<'_> {
 
     fn wait_by_itself(&mut self, object: Object, parity: Option<ExprId>, span: Span) {
         let site = self.step_at(object, Part::Waits, span);
-        self.phases.waits.push(Wait { site, parity });
+        self.notes.objects.waits.push(Wait { site, parity });
     }
 
     fn wait(&mut self, whose: Whose, token: Token, span: Span) {
@@ -258,14 +221,14 @@ impl Pass<'_> {
             return self.wait_by_itself(object, None, span);
         }
         if token == Token::Kept {
-            self.phases.waited_for.extend(whose_object(whose).map(|object| object.array));
+            self.notes.objects.waited_for.extend(whose_object(whose).map(|object| object.array));
         }
         let arrived: Vec<usize> =
             self.phases.open.iter().enumerate().filter(|(_, open)| open.whose == whose).map(|(at, _)| at).collect();
         let reason = match (token, &arrived[..]) {
             (Token::Kept, &[at]) | (Token::InTheCall, &[.., at]) => {
                 let Open { mark, site, .. } = self.phases.open.remove(at);
-                self.phases.dropped.extend(site);
+                self.notes.objects.dropped.extend(site);
                 if self.is_in_this_block(mark) {
                     let until = self.mark();
                     self.use_barrier(whose, span);
@@ -288,7 +251,7 @@ impl Pass<'_> {
     fn step_at(&mut self, object: Object, part: Part, span: Span) -> SiteId {
         let site = self.site(span);
         let offset = self.placed(object.array, object.offset);
-        let step = Arrivals { array: object.array, offset, circle: 1, count: Count::Block, part };
+        let step = Arrivals { array: object.array, offset, circle: 1, count: Count::Open, part };
         let among = Among::Arrivals(step);
         self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::BOTH, among, site });
         site
@@ -299,9 +262,8 @@ impl Pass<'_> {
         self.copies_are_done_at(whose_object(whose));
         let (scope, among) = match whose {
             Whose::Group(scope) => (scope, Among::All),
-            Whose::Object(object) => {
-                let placeholder = parties::of(self.exprs(), object);
-                (SyncScope::Block, Among::Named(placeholder))
+            Whose::Object(Object { array, offset }) => {
+                (SyncScope::Block, Among::Placeholder(Placeholder::Object { array, offset }))
             }
         };
         let site = self.site(span);
@@ -314,7 +276,7 @@ impl Pass<'_> {
             match open.site {
                 // Those at objects are asked about when the kernel is complete.
                 Some(_) if !open.is_copying => continue,
-                site => self.phases.dropped.extend(site),
+                site => self.notes.objects.dropped.extend(site),
             }
             self.unsupported(open.span, "arrival at a barrier that the thread does not wait for".to_owned());
         }

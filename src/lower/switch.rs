@@ -3,7 +3,7 @@
 
 use super::pass::{Jump, Pass};
 use super::stmt::Exits;
-use crate::calculus::{BinaryOp, ExprId, ScalarType};
+use crate::calculus::{BinaryOp, ExprId};
 use crate::resolve::program::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -75,7 +75,7 @@ impl Pass<'_> {
     /// A flag says that a label has matched; a `break` flag ends it.
     fn with_fall_through(&mut self, value: ExprId, segments: &[Segment<'_>]) -> Exits {
         let mut exits = Exits::default();
-        let matched = self.temporary("matched", ScalarType::Bool);
+        let matched = self.jump_flag("matched");
         self.set_flag(matched, 0);
         for segment in segments {
             let entry = self.entry(value, segment, segments);

@@ -4,20 +4,18 @@
 //! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
 //! memory. Votes, reductions and what one lane gives away are the same for all, and say something of what the thread itself
 //! has put in ([`votes`](super::votes)); what a shuffle gives is the value that the other lane has, where that is a formula
-//! ([`shuffles`](super::shuffles)) or a number that one thread draws for others ([`aggregated`](super::aggregated)).
+//! (`src/settle/shuffles.rs`) or a number that one thread draws for others (`src/settle/draws`).
 //!
 //! Deliberately absent: calls without a mask (`__shfl`), which are for the threads that happen to be there.
 
-use super::aggregated::Shuffle;
-use super::masks;
 use super::pass::Pass;
-use super::shuffles::{Exchange, Partner};
 use super::value::Value;
 use super::votes::Vote;
 use crate::builtins::{Gives, InGroup, Together};
 use crate::calculus::eval::WARP;
-use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, Placeholder, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::{Expr, Type};
+use crate::settle::notes::{Exchange, Lanes, Partner, Shuffle, Source};
 use std::cmp::Ordering;
 
 /// The mask of `__syncwarp` that names every thread.
@@ -102,7 +100,7 @@ impl Pass<'_> {
                 &Value::Scalar(own) => self.asked(own),
                 other => self.is_true(other.clone(), arg),
             };
-            let mask = self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
+            let mask = self.mask(said, &reason, |var| Source::Votes(var, voters), call);
             self.note_vote(Vote::Any, said, &mask, group, call.span);
             return mask;
         }
@@ -115,7 +113,10 @@ impl Pass<'_> {
             && vote.gives_back()
         {
             let value = if vote.is_of_truths() { self.asked(own) } else { own };
-            self.exchanges.insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
+            self.notes
+                .warps
+                .exchanges
+                .insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
         }
         if let (Some(value), Some(by)) = (number(first), number(first + 1))
             && let Value::Scalar(holder) = given
@@ -124,10 +125,11 @@ impl Pass<'_> {
             // Lanes of a group that happened to be there count within it.
             let is_within = whom == Together::Named && !name.starts_with("__");
             if gives == Gives::Lane && is_whole {
-                self.given.shuffles.insert(holder, Shuffle { value, lane: by, mask, is_within });
+                let lanes = if is_within { Lanes::OfMask } else { Lanes::OfWarp };
+                self.notes.warps.shuffles.insert(holder, Shuffle { value, lane: by, mask, lanes });
             }
-            if let (Some(from), Some(segment), false) = (Partner::named(name), segment, is_within) {
-                self.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
+            if let (Some(from), Some(segment), false) = (partner(name), segment, is_within) {
+                self.notes.warps.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
             }
         }
         given
@@ -150,8 +152,8 @@ impl Pass<'_> {
             && let Node::Var(holder) = self.kernel.exprs[holder]
         {
             let of = match what {
-                InGroup::Rank => &mut self.given.ranks,
-                InGroup::Size => &mut self.given.sizes,
+                InGroup::Rank => &mut self.notes.warps.ranks,
+                InGroup::Size => &mut self.notes.warps.sizes,
             };
             of.insert(holder, group);
         }
@@ -162,7 +164,7 @@ impl Pass<'_> {
     pub(super) fn named_by(&mut self, mask: ExprId) -> Among {
         match self.kernel.exprs.as_int(mask) {
             Some(bits) if bits & WHOLE_WARP == WHOLE_WARP => Among::All,
-            _ => Among::Named(masks::in_mask(self.exprs(), mask)),
+            _ => Among::Placeholder(Placeholder::Mask(mask)),
         }
     }
 }
@@ -176,5 +178,16 @@ pub(super) fn tile(threads: u32) -> Option<(SyncScope, Among)> {
         Ordering::Less => (SyncScope::Warp, Among::Tiles(threads)),
         Ordering::Equal => (SyncScope::Warp, Among::All),
         Ordering::Greater => (SyncScope::Block, Among::Tiles(threads)),
+    })
+}
+
+/// Which lane a shuffle reads from, by the name of the function or method.
+fn partner(name: &str) -> Option<Partner> {
+    Some(match name {
+        "__shfl_sync" | "shfl" => Partner::Lane,
+        "__shfl_up_sync" | "shfl_up" => Partner::Below,
+        "__shfl_down_sync" | "shfl_down" => Partner::Above,
+        "__shfl_xor_sync" | "shfl_xor" => Partner::Flipped,
+        _ => return None,
     })
 }

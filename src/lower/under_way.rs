@@ -17,12 +17,12 @@
 use super::access::Touch;
 use super::again::Mark;
 use super::events::{EventId, Events, Held};
-use super::parties::Object;
 use super::pass::Pass;
 use super::value::Pointer;
 use crate::builtins::collectives::Group;
 use crate::calculus::{Access, ArrayId, ExprId, ScalarType, SiteId, Stmt, VarId};
 use crate::memory_model::fences;
+use crate::settle::notes::Object;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -143,8 +143,6 @@ pub(super) struct Begun {
     /// What they touch.
     touched: BTreeSet<ArrayId>,
     pub(super) events: Events,
-    /// The accesses that libraries make.
-    pub(super) sites: BTreeSet<SiteId>,
 }
 
 /// A copy that is under way.
@@ -240,7 +238,7 @@ impl Pass<'_> {
     pub(super) fn watch_copies(&mut self, stmt: &Stmt) -> Option<SiteId> {
         if self.copies.is_copying {
             if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
-                self.begun.sites.insert(access.site);
+                self.notes.of_libraries.insert(access.site);
             }
             return None;
         }
@@ -324,7 +322,7 @@ impl Pass<'_> {
                 Stmt::Loop { body, .. } => self.watch_again(body),
                 Stmt::Let { .. } => {}
                 Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. }
-                    if self.begun.sites.contains(&access.site) => {}
+                    if self.notes.of_libraries.contains(&access.site) => {}
                 stmt => {
                     if let Some(barrier) = self.watch_copies(stmt) {
                         self.give_up_copies_at(barrier);

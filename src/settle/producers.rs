@@ -10,9 +10,8 @@
 //! A wait that stands by itself names its phase by parity, or waits for the last arrival of its thread: both are asked about when
 //! the order is known ([`arrivals`]).
 
-use super::parties::{self, Init};
-use super::phases::Phases;
-use super::pipelines::Pipelines;
+use super::notes::{Init, Notes, Objects};
+use super::{parties, pipelines};
 use crate::calculus::arrivals::{self, Needs, Refusal, Stands, Threads};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
@@ -22,24 +21,18 @@ use crate::calculus::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Makes steps of the uses of objects at these sites, which are steps already but for their numbers of arrivals.
-pub(super) fn order(
-    kernel: &mut Kernel,
-    inits: &[Init],
-    phases: &Phases,
-    pipelines: &Pipelines,
-) -> Result<(), Refusal> {
+pub(super) fn order(kernel: &mut Kernel, inits: &[Init], notes: &Notes) -> Result<(), Refusal> {
+    let Objects { waits, .. } = &notes.objects;
     let before = kernel.body.clone();
-    let by_parity: Vec<(SiteId, ExprId)> =
-        phases.waits().iter().filter_map(|wait| Some((wait.site, wait.parity?))).collect();
-    let result = count(kernel, inits, phases.waited_for(), pipelines).and_then(|assumed| {
+    let by_parity: Vec<(SiteId, ExprId)> = waits.iter().filter_map(|wait| Some((wait.site, wait.parity?))).collect();
+    let result = count(kernel, inits, notes).and_then(|assumed| {
         for (site, part) in arrivals::parts(kernel, &by_parity)? {
             change_step(&mut kernel.body, site, &mut |step| step.part = part);
         }
         let refusal = |site| Refusal { site, reason: "it is not known to be an object that counts arrivals" };
         let order = arrivals::order(kernel)?.ok_or_else(|| refusal(first_site(kernel)))?;
         order.has_parities(kernel, &by_parity)?;
-        let of_own: Vec<SiteId> =
-            phases.waits().iter().filter(|wait| wait.parity.is_none()).map(|wait| wait.site).collect();
+        let of_own: Vec<SiteId> = waits.iter().filter(|wait| wait.parity.is_none()).map(|wait| wait.site).collect();
         order.waits_for_own(&of_own)?;
         order.completes(kernel)?;
         for site in order.may_miss(&by_parity) {
@@ -47,7 +40,7 @@ pub(super) fn order(
             let (span, arrays) = (kernel.sites[site].span, Some(Vec::new()));
             kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
         }
-        let more = pipelines.check(kernel, &order);
+        let more = pipelines::check(kernel, &notes.pipelines, &order);
         let needs = order.needs();
         let needs = Needs { line: needs.line | more.line, threads: needs.threads.max(more.threads) };
         Ok((assumed, needs))
@@ -84,12 +77,7 @@ pub(super) fn sites(kernel: &Kernel) -> Vec<SiteId> {
 }
 
 /// Says for how many arrivals each step's object waits; gives what is assumed for that.
-fn count(
-    kernel: &mut Kernel,
-    inits: &[Init],
-    waited_for: &BTreeSet<ArrayId>,
-    pipelines: &Pipelines,
-) -> Result<Vec<ExprId>, Refusal> {
+fn count(kernel: &mut Kernel, inits: &[Init], notes: &Notes) -> Result<Vec<ExprId>, Refusal> {
     let steps = arrivals::steps(kernel)?;
     let told = told(kernel, inits);
     let written = written_otherwise(kernel, inits);
@@ -100,18 +88,19 @@ fn count(
         if kernel.arrays[*array].space != Space::Shared {
             return refuse("it is no object in shared memory");
         }
-        if pipelines.has_state_in(*array) {
+        if pipelines::have_state_in(&notes.pipelines, *array) {
             if written.contains(array) {
                 return refuse("its state is written by more than that which makes it");
             }
-            let count = pipelines.count(kernel, (*array, offsets.first().copied()), step.site)?;
+            let object = (*array, offsets.first().copied());
+            let count = pipelines::count(kernel, &notes.pipelines, object, step.site)?;
             set_count(&mut kernel.body, step.site, count);
             continue;
         }
         if written.contains(array) {
             return refuse("its memory is written by more than that which tells it how many arrivals it waits for");
         }
-        if waited_for.contains(array) {
+        if notes.objects.waited_for.contains(array) {
             return refuse("some threads wait for it elsewhere than where they arrive");
         }
         let mut counts = offsets.iter().map(|offset| told.get(&(*array, *offset)).copied().flatten());

@@ -14,61 +14,31 @@
 //! Deliberately absent: barriers of several blocks. Such a barrier orders nothing in a proof; what it might order is no
 //! proved race either.
 
-use super::phases::Phases;
-use super::pipelines::Pipelines;
+use super::notes::{Init, Notes, Object, Objects};
 use super::places::{self, At};
-use super::producers;
+use super::{pipelines, producers};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
 use crate::calculus::{
-    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType,
-    SiteId, Space, Stmt, Unsupported,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, Expr, ExprId, Exprs, GeometryVar, Kernel, Part,
+    Placeholder, ScalarType, SiteId, Space, Stmt, Unsupported,
 };
 use std::collections::BTreeSet;
-
-/// The function that stands for "is a party of the barrier" until the kernel is complete.
-const PARTY: &str = "__party";
-
-/// A barrier that is an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Object {
-    pub(super) array: ArrayId,
-    /// Byte offset in the array.
-    pub(super) offset: ExprId,
-}
-
-/// A barrier is told how many arrivals it waits for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Init {
-    pub(super) object: Object,
-    pub(super) count: ExprId,
-    /// The write that tells it.
-    pub(super) site: SiteId,
-}
-
-/// The condition of the threads that a barrier is for, to be said when the kernel is complete.
-pub(super) fn of(exprs: &mut Exprs, object: Object) -> ExprId {
-    let array = exprs.int(object.array.index() as i128, ScalarType::I64);
-    exprs.call(PARTY, vec![array, object.offset], ScalarType::Bool)
-}
 
 /// A place where threads meet at a barrier, by array and offset.
 type Place = (At, (ArrayId, ExprId));
 
 /// Says whom the barriers of the kernel that are objects are for.
-pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) {
-    let inits = phases.inits();
-    for site in phases.dropped() {
+pub(super) fn name(kernel: &mut Kernel, notes: &Notes) {
+    let Notes { objects: Objects { inits, dropped, waits, .. }, pipelines, .. } = notes;
+    for site in dropped {
         places::change(&mut kernel.body, *site, None);
     }
     let arrivals = producers::sites(kernel);
     let definitions = Definitions::of(kernel);
-    let told = |exprs: &Exprs, cond: ExprId| match &exprs[cond] {
-        Expr::Call(name, args, _) if name == PARTY => {
-            let array = exprs.as_int(args[0]).and_then(|array| usize::try_from(array).ok())?;
-            Some((ArrayId::from_index(array), args[1]))
-        }
-        _ => None,
+    let told = |placeholder| match placeholder {
+        Placeholder::Object { array, offset } => Some((array, offset)),
+        Placeholder::Mask(_) | Placeholder::Numbered { .. } => None,
     };
     let mut all: Vec<Place> = places::of(kernel, &definitions, &told);
     for (_, (_, offset)) in &mut all {
@@ -101,23 +71,23 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) 
             }
             Err(why) => {
                 let (array, offset) = place.1;
-                let step = Arrivals { array, offset, circle: 1, count: Count::Block, part: Part::Meets };
+                let step = Arrivals { array, offset, circle: 1, count: Count::Open, part: Part::Meets };
                 places::change(&mut kernel.body, place.0.site, Some(Among::Arrivals(step)));
                 refused.push((place.0.site, why));
             }
         }
     }
-    let waits = |site| phases.waits().iter().any(|wait| wait.site == site);
-    refused.extend(arrivals.into_iter().map(|site| match waits(site) {
+    let is_wait = |site| waits.iter().any(|wait| wait.site == site);
+    refused.extend(arrivals.into_iter().map(|site| match is_wait(site) {
         true => (site, "which phase the thread waits for is not understood".to_owned()),
         false => (site, "the thread arrives and does not wait for it".to_owned()),
     }));
     if refused.is_empty() {
-        return pipelines.never_done(kernel);
+        return pipelines::never_done(kernel, pipelines);
     }
-    let Err(refusal) = producers::order(kernel, &inits, phases, pipelines) else { return };
-    pipelines.never_done(kernel);
-    let of_pipelines = pipelines.steps(kernel);
+    let Err(refusal) = producers::order(kernel, &inits, notes) else { return };
+    pipelines::never_done(kernel, pipelines);
+    let of_pipelines = pipelines::steps(kernel, pipelines);
     for (site, why) in refused {
         places::change(&mut kernel.body, site, None);
         let (what, why) = match of_pipelines.contains(&site) {

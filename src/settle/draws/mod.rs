@@ -38,9 +38,10 @@ mod recognise;
 mod sums;
 mod walk;
 
-use super::masks::{self, Source};
+use super::lanes;
+use super::notes::Warps;
 use crate::calculus::definitions::Definitions;
-use crate::calculus::{ArrayId, AtomicOp, Expr, ExprId, Kernel, Space, Stmt, VarId, statements};
+use crate::calculus::{ArrayId, AtomicOp, Expr, Kernel, Space, Stmt, statements};
 use recognise::{COUNT, stripped};
 use rustc_hash::{FxHashMap, FxHashSet};
 use walk::{State, Walk};
@@ -48,54 +49,27 @@ use walk::{State, Walk};
 /// Expressions that are nested deeper are left as they are.
 const DEEPEST: usize = 100;
 
-/// What was noted of calls that threads make together, by the variables that hold what they gave.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    /// Shuffles from one lane.
-    pub shuffles: FxHashMap<VarId, Shuffle>,
-    /// Ranks in a group, with what stands for its mask.
-    pub ranks: FxHashMap<VarId, ExprId>,
-    /// Sizes of a group.
-    pub sizes: FxHashMap<VarId, ExprId>,
-}
-
-/// What a shuffle hands on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shuffle {
-    /// The value that each thread has for it.
-    pub value: ExprId,
-    /// The lane that it is taken from.
-    pub lane: ExprId,
-    /// The mask of the threads that it is for; `None` for the whole warp.
-    pub mask: Option<ExprId>,
-    /// Whether lanes count within the mask.
-    pub is_within: bool,
-}
-
-/// Writes draws for many as draws by each; the variables are those that the new statements read of `sources`.
-pub(super) fn share_out(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, calls: &Calls) -> FxHashSet<VarId> {
+/// Writes draws for many as draws by each.
+pub(super) fn share_out(kernel: &mut Kernel, calls: &Warps) {
     if calls.shuffles.is_empty() {
-        return FxHashSet::default();
+        return;
     }
     let counters = counters(kernel, calls);
     if counters.is_empty() {
-        return FxHashSet::default();
+        return;
     }
-    let mentioned = masks::axes(kernel);
+    let mentioned = lanes::mentioned(kernel);
     let body = std::mem::take(&mut kernel.body);
     let shadows = FxHashMap::default();
-    let read = FxHashSet::default();
     let state = State::default();
     let (loops, around, level) = (Vec::new(), Vec::new(), Vec::new());
-    let mut walk = Walk { kernel, sources, calls, counters, mentioned, shadows, read, loops, around, level, state };
+    let mut walk = Walk { kernel, calls, counters, mentioned, shadows, loops, around, level, state };
     let body = walk.block(body);
-    let read = walk.read;
     kernel.body = body;
-    read
 }
 
 /// The arrays of global memory that atomics alone change, by adding what is not negative.
-fn counters(kernel: &mut Kernel, calls: &Calls) -> FxHashSet<ArrayId> {
+fn counters(kernel: &mut Kernel, calls: &Warps) -> FxHashSet<ArrayId> {
     if kernel.unsupported.iter().any(|each| each.arrays.is_none()) {
         return FxHashSet::default();
     }

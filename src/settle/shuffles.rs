@@ -20,10 +20,11 @@
 //! *Trap.* A lane of a warp that comes in part; one that has returned; a loop whose bounds differ between lanes; a variable
 //! that was assigned since; an offset of 32 and more, of which the hardware sees five bits.
 //!
-//! Deliberately absent: numbers that a lane has drawn from a counter ([`aggregated`](super::aggregated)); values from
+//! Deliberately absent: numbers that a lane has drawn from a counter ([`draws`](super::draws)); values from
 //! memory; floating point, in which nobody counts places; shuffles in loops whose turns differ; wavefronts of HIP and sub-groups
 //! of OpenCL, whose size the device decides.
 
+use super::notes::{Exchange, Partner};
 use crate::calculus::eval::WARP;
 use crate::calculus::{
     Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, ScalarType, Stmt, VarId, statements,
@@ -33,48 +34,6 @@ use std::collections::BTreeSet;
 
 /// Nodes of a formula; a larger one is not followed.
 const LARGEST: u32 = 120;
-
-/// Which lane a shuffle reads from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Partner {
-    /// The one of a number.
-    Lane,
-    /// So many below.
-    Below,
-    /// So many above.
-    Above,
-    /// The own number with bits flipped.
-    Flipped,
-    /// Any of them: what all put in alike, a vote or a reduction gives back.
-    Anyone,
-}
-
-impl Partner {
-    /// By the name of the function or method.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "__shfl_sync" | "shfl" => Partner::Lane,
-            "__shfl_up_sync" | "shfl_up" => Partner::Below,
-            "__shfl_down_sync" | "shfl_down" => Partner::Above,
-            "__shfl_xor_sync" | "shfl_xor" => Partner::Flipped,
-            _ => return None,
-        })
-    }
-}
-
-/// A shuffle.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    pub from: Partner,
-    /// The value that each thread has for it.
-    pub value: ExprId,
-    /// The lane, the distance or the bits.
-    pub by: ExprId,
-    /// Lanes that exchange with each other: a power of two up to a warp.
-    pub segment: u32,
-    /// The mask of the threads that it is for; `None` for all of the segment.
-    pub mask: Option<ExprId>,
-}
 
 /// Says what shuffles give; `exchanges` by the variables that hold it.
 pub(super) fn name(kernel: &mut Kernel, exchanges: &FxHashMap<VarId, Exchange>) {

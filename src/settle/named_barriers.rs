@@ -12,16 +12,9 @@
 use super::places::{self, At};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
-    Among, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, Stmt, Unsupported, eval,
+    Among, Axis, Basis, BinaryOp, ExprId, GeometryVar, Kernel, Placeholder, ScalarType, Stmt, SyncScope, Unsupported,
+    eval,
 };
-
-/// The function that stands for "arrives at the barrier" until the kernel is complete.
-const ARRIVING: &str = "__arriving";
-
-/// The condition of the threads that arrive at a barrier where so many do, to be said when the kernel is complete.
-pub(super) fn arriving(exprs: &mut Exprs, id: ExprId, count: ExprId) -> ExprId {
-    exprs.call(ARRIVING, vec![id, count], ScalarType::Bool)
-}
 
 /// One place of a named barrier.
 struct Place {
@@ -33,9 +26,9 @@ struct Place {
 /// Says whom the named barriers of the kernel are for.
 pub(super) fn name(kernel: &mut Kernel) {
     let definitions = Definitions::of(kernel);
-    let arriving = |exprs: &Exprs, cond: ExprId| match &exprs[cond] {
-        Expr::Call(name, args, _) if name == ARRIVING => Some([args[0], args[1]]),
-        _ => None,
+    let arriving = |placeholder| match placeholder {
+        Placeholder::Numbered { number, threads } => Some([number, threads]),
+        Placeholder::Mask(_) | Placeholder::Object { .. } => None,
     };
     let places: Vec<Place> = places::of(kernel, &definitions, &arriving)
         .into_iter()
@@ -114,7 +107,7 @@ fn who(kernel: &Kernel, place: &Place, all: &[Place]) -> Result<Who, String> {
 
 fn has_block_barrier(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
-        Stmt::Sync { scope, among, .. } => *scope >= crate::calculus::SyncScope::Block && among.is_everyone(),
+        Stmt::Sync { scope, among, .. } => *scope >= SyncScope::Block && among.is_everyone(),
         Stmt::If { then, otherwise, .. } => has_block_barrier(then) || has_block_barrier(otherwise),
         Stmt::For(each) => has_block_barrier(&each.body),
         Stmt::Loop { body, .. } => has_block_barrier(body),

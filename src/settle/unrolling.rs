@@ -9,8 +9,7 @@
 //!
 //! Deliberately absent: loops without barriers, which induction serves better, and partial unrolling.
 
-use super::{Access, ExprId, For, Kernel, SiteId, Stmt, Test, VarId};
-use crate::calculus::Expr;
+use crate::calculus::{Access, Expr, ExprId, For, Kernel, SiteId, Stmt, Test, VarId, nesting, statements};
 use rustc_hash::FxHashMap;
 
 /// Turns of a loop, at most.
@@ -24,7 +23,7 @@ const MOST_NESTING: usize = 100;
 
 /// The kernel with such loops unrolled, if it has any.
 pub fn unrolled(kernel: &Kernel) -> Option<Kernel> {
-    if super::nesting(&kernel.body) > MOST_NESTING {
+    if nesting(&kernel.body) > MOST_NESTING {
         return None;
     }
     let mut unroller = Unroller {
@@ -161,11 +160,11 @@ impl Unroller {
             }
         }
         self.back_to(head, out);
-        self.forget(super::statements::assigned(&each.body).into_iter().chain([each.var]));
+        self.forget(statements::assigned(&each.body).into_iter().chain([each.var]));
         let body = self.block(&each.body)?;
         let site = self.site(each.site)?;
         out.push(Stmt::For(Box::new(For { body, site, ..each.clone() })));
-        self.forget(super::statements::assigned(&each.body).into_iter().chain([each.var]));
+        self.forget(statements::assigned(&each.body).into_iter().chain([each.var]));
         Some(())
     }
 
@@ -189,11 +188,11 @@ impl Unroller {
             }
         }
         self.back_to(head, out);
-        self.forget(super::statements::assigned(body));
+        self.forget(statements::assigned(body));
         let inner = self.block(body)?;
         let site = self.site(site)?;
         out.push(Stmt::Loop { test, body: inner, site });
-        self.forget(super::statements::assigned(body));
+        self.forget(statements::assigned(body));
         Some(())
     }
 

@@ -14,37 +14,42 @@
 //! - Turns of a loop are in step if all threads of the warp that reach it run it equally often.
 //!
 //! A statement that begins an asynchronous copy is over before the copy is. In a kernel with copies that something tells of
-//! ([`Told`](super::Told)) the steps order nothing.
+//! ([`Told`](crate::calculus::Told)) the steps order nothing.
 //!
 //! Deliberately absent: compilers, which may keep in a register what is not `volatile`, or take accesses in another
 //! order. That they do not is part of the assumption, and told with it.
 
-use super::{Among, Expr, Kernel, Site, Space, Stmt, SyncMemory, SyncScope, VarId, eval};
+use crate::calculus::{Among, Expr, Kernel, Site, Space, Stmt, SyncMemory, SyncScope, VarId, eval};
+use rustc_hash::FxHashSet;
 
-/// The kernel on hardware where so many neighbouring threads, a power of two, run in lock-step.
-pub fn in_step(kernel: &mut Kernel, threads: u32) {
+/// The kernel on hardware where so many neighbouring threads, a power of two, run in lock-step; `jumps` are the variables that
+/// say that the thread has jumped, or fallen through to a label.
+pub fn in_step(kernel: &mut Kernel, threads: u32, jumps: &FxHashSet<VarId>) {
     let has_copies = kernel.sites.iter().any(|(_, site)| site.told.is_some());
-    let steps = Steps { threads, memory: if has_copies { SyncMemory::NONE } else { SyncMemory::BOTH } };
+    let memory = if has_copies { SyncMemory::NONE } else { SyncMemory::BOTH };
+    let steps = Steps { threads, memory, jumps };
     let body = std::mem::take(&mut kernel.body);
     kernel.body = block(kernel, body, steps);
 }
 
 /// How threads are in step.
 #[derive(Clone, Copy)]
-struct Steps {
+struct Steps<'n> {
     threads: u32,
     /// What a step orders.
     memory: SyncMemory,
+    /// Variables that say that the thread has jumped.
+    jumps: &'n FxHashSet<VarId>,
 }
 
-fn block(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps) -> Vec<Stmt> {
+fn block(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps<'_>) -> Vec<Stmt> {
     let mut made = Vec::with_capacity(body.len());
     for mut stmt in body {
         if !touches(kernel, &stmt) {
             made.push(stmt);
             continue;
         }
-        if !is_way_on(kernel, &stmt) {
+        if !is_way_on(kernel, &stmt, steps.jumps) {
             made.push(step(kernel, steps.threads, steps.memory));
         }
         match &mut stmt {
@@ -62,27 +67,20 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps) -> Vec<Stmt> {
     made
 }
 
-fn turn(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps) -> Vec<Stmt> {
+fn turn(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps<'_>) -> Vec<Stmt> {
     let mut body = block(kernel, body, steps);
     body.push(step(kernel, steps.threads, SyncMemory::NONE));
     body
 }
 
 /// Whether a statement is what is left for those that have not jumped: a condition on a flag.
-fn is_way_on(kernel: &Kernel, stmt: &Stmt) -> bool {
+fn is_way_on(kernel: &Kernel, stmt: &Stmt, jumps: &FxHashSet<VarId>) -> bool {
     let Stmt::If { cond, .. } = stmt else { return false };
     let mut has_flag = false;
     kernel.exprs.visit(*cond, |_, node| {
-        has_flag |= matches!(node, Expr::Var(var) if is_flag(kernel, *var));
+        has_flag |= matches!(node, Expr::Var(var) if kernel.returned == Some(*var) || jumps.contains(var));
     });
     has_flag
-}
-
-/// Whether a variable says that the thread has jumped, or fallen through to a label; by its made-up name, which no
-/// variable of a source has.
-fn is_flag(kernel: &Kernel, var: VarId) -> bool {
-    let stem = kernel.vars[var].name.rsplit_once('.').map_or("", |(stem, _)| stem);
-    kernel.returned == Some(var) || matches!(stem, "break" | "continue" | "matched") || stem.ends_with(".returned")
 }
 
 fn step(kernel: &mut Kernel, threads: u32, memory: SyncMemory) -> Stmt {

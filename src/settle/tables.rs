@@ -16,7 +16,9 @@
 //!
 //! Deliberately absent: tables in constant memory, which the host may overwrite, and arrays that loops fill.
 
-use super::{Access, ArrayId, BinaryOp, Expr, ExprId, Exprs, Kernel, ScalarType, Space, Stmt, operands};
+use crate::calculus::{
+    Access, ArrayId, BinaryOp, Expr, ExprId, Exprs, Kernel, ScalarType, Space, Stmt, nesting, operands,
+};
 use rustc_hash::FxHashMap;
 
 /// Elements of a table that is no progression.
@@ -42,7 +44,7 @@ pub fn tabulate(kernel: &mut Kernel) {
         fillings: candidates.map(|array| (array, Filling::default())).collect(),
         lists: 0,
     };
-    if survey.fillings.is_empty() || super::nesting(&kernel.body) > MOST_NESTING {
+    if survey.fillings.is_empty() || nesting(&kernel.body) > MOST_NESTING {
         return;
     }
     survey.block(&kernel.body, &mut Vec::new());

@@ -1,7 +1,7 @@
 //! Masks of warps: from the value that a barrier is given to a condition of the threads that it is for.
 //!
-//! A barrier with a mask is lowered with [`in_mask`] of the mask's value. When the whole kernel is there, [`name`] says
-//! in its place which threads that is: those of the lanes whose bits a constant has, the one of `1u << lane`, those
+//! A barrier with a mask is lowered with a [`Placeholder::Mask`] of the mask's value. When the whole kernel is there, [`name`]
+//! says in its place which threads that is: those of the lanes whose bits a constant has, the one of `1u << lane`, those
 //! below `n` for `(1u << n) - 1`; or those that voted for a mask of `__ballot_sync`, through whichever variables it came.
 //! All threads that wait together must have the same mask: it comes from one place, in the same turns of the loops
 //! around, and mentions nothing that differs between threads of a warp; or it is put together before all conditions and
@@ -13,47 +13,25 @@
 //! Deliberately absent: masks from memory and other calls, and those that several places assign; nobody knows whom they
 //! name.
 
+use super::notes::Source;
 use crate::calculus::definitions::{Definition, Definitions};
 use crate::calculus::{
-    Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, SiteId, Stmt, SyncMemory, UnaryOp,
-    Unsupported, VarId, eval, statements,
+    Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Placeholder, ScalarType, SiteId, Stmt, SyncMemory,
+    UnaryOp, Unsupported, VarId, eval, statements,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The function that stands for "the mask names this thread" until the kernel is complete.
-const IN_MASK: &str = "__in_mask";
 /// Runs of bits of a constant that are told one by one.
 const MOST_RUNS: usize = 4;
 
-/// Where a mask comes from; the variable is true in the threads that it names, and assigned there.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
-    /// The threads that another mask names voted.
-    Votes(VarId, ExprId),
-    /// Threads happened to be there together.
-    Active(VarId),
-}
-
-impl Source {
-    fn var(self) -> VarId {
-        match self {
-            Source::Votes(var, _) | Source::Active(var) => var,
-        }
-    }
-}
-
-/// The condition that a mask names the thread, to be said when the kernel is complete.
-pub(super) fn in_mask(exprs: &mut Exprs, mask: ExprId) -> ExprId {
-    exprs.call(IN_MASK, vec![mask], ScalarType::Bool)
-}
-
 /// Says whom the barriers of the kernel are for that have masks. `sources` are the variables that hold masks as they
-/// come from votes; `read_too` are those of what was voted that something else reads, too.
-pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, read_too: &FxHashSet<VarId>) {
+/// come from votes.
+pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
     let mut places = Places::default();
-    places.collect(&kernel.exprs, &kernel.body, &mut Vec::new());
+    places.collect(&kernel.body, &mut Vec::new());
     if places.barriers.is_empty() {
-        let unused = sources.values().map(|source| source.var()).filter(|var| !read_too.contains(var)).collect();
+        let tested = tested(kernel);
+        let unused = sources.values().map(|source| source.var()).filter(|var| !tested.contains(var)).collect();
         forget(&mut kernel.body, &unused);
         return;
     }
@@ -118,30 +96,26 @@ struct Place {
 }
 
 impl Places {
-    fn collect(&mut self, exprs: &Exprs, body: &[Stmt], loops: &mut Vec<SiteId>) {
+    fn collect(&mut self, body: &[Stmt], loops: &mut Vec<SiteId>) {
         for stmt in body {
             match stmt {
-                Stmt::Sync { among: Among::Named(cond), memory, site, .. } => {
-                    if let Expr::Call(name, args, _) = &exprs[*cond]
-                        && name == IN_MASK
-                    {
-                        let orders = *memory != SyncMemory::NONE;
-                        self.barriers.push(Place { site: *site, mask: args[0], orders, loops: loops.clone() });
-                    }
+                Stmt::Sync { among: Among::Placeholder(Placeholder::Mask(mask)), memory, site, .. } => {
+                    let orders = *memory != SyncMemory::NONE;
+                    self.barriers.push(Place { site: *site, mask: *mask, orders, loops: loops.clone() });
                 }
                 Stmt::Havoc { var, .. } => _ = self.sources.insert(*var, loops.clone()),
                 Stmt::If { then, otherwise, .. } => {
-                    self.collect(exprs, then, loops);
-                    self.collect(exprs, otherwise, loops);
+                    self.collect(then, loops);
+                    self.collect(otherwise, loops);
                 }
                 Stmt::For(each) => {
                     loops.push(each.site);
-                    self.collect(exprs, &each.body, loops);
+                    self.collect(&each.body, loops);
                     loops.pop();
                 }
                 Stmt::Loop { body, site, .. } => {
                     loops.push(*site);
-                    self.collect(exprs, body, loops);
+                    self.collect(body, loops);
                     loops.pop();
                 }
                 _ => {}
@@ -198,15 +172,19 @@ fn forget_in_turns(body: &mut [Stmt], turns: &FxHashMap<SiteId, Vec<VarId>>, nev
     }
 }
 
-/// The axes of the block that something mentions.
-pub(super) fn axes(kernel: &Kernel) -> [bool; 3] {
-    let mut mentioned = [false; 3];
-    for (_, node) in kernel.exprs.iter() {
-        if let Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) = node {
-            mentioned[axis.index()] = true;
+/// The variables that conditions of the kernel read.
+fn tested(kernel: &Kernel) -> FxHashSet<VarId> {
+    let mut tested = FxHashSet::default();
+    statements::every(&kernel.body, |stmt| {
+        if let Stmt::If { cond, .. } = stmt {
+            kernel.exprs.visit(*cond, |_, node| {
+                if let Expr::Var(var) = node {
+                    tested.insert(*var);
+                }
+            });
         }
-    }
-    mentioned
+    });
+    tested
 }
 
 /// Leaves out what is noted for masks that no barrier has.

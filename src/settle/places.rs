@@ -6,7 +6,9 @@
 //! Deliberately absent: conditions about several dimensions.
 
 use crate::calculus::definitions::Definitions;
-use crate::calculus::{Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, SiteId, Stmt, arithmetic};
+use crate::calculus::{
+    Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Placeholder, SiteId, Stmt, arithmetic,
+};
 
 /// Threads of a block along its first axis.
 const MOST: u32 = 1024;
@@ -23,7 +25,7 @@ pub(super) struct At {
 pub(super) fn of<T>(
     kernel: &mut Kernel,
     definitions: &Definitions,
-    told: &impl Fn(&Exprs, ExprId) -> Option<T>,
+    told: &impl Fn(Placeholder) -> Option<T>,
 ) -> Vec<(At, T)> {
     let body = std::mem::take(&mut kernel.body);
     let mut places = Vec::new();
@@ -35,7 +37,7 @@ pub(super) fn of<T>(
 
 /// Finds the barriers of a body, which runs where `named` holds.
 fn collect<T>(
-    known: (&Definitions, &impl Fn(&Exprs, ExprId) -> Option<T>),
+    known: (&Definitions, &impl Fn(Placeholder) -> Option<T>),
     exprs: &mut Exprs,
     body: &[Stmt],
     named: ExprId,
@@ -43,8 +45,8 @@ fn collect<T>(
 ) {
     for stmt in body {
         match stmt {
-            Stmt::Sync { among: Among::Named(cond), site, .. } => {
-                places.extend(known.1(exprs, *cond).map(|told| (At { site: *site, named }, told)));
+            Stmt::Sync { among: Among::Placeholder(placeholder), site, .. } => {
+                places.extend(known.1(*placeholder).map(|told| (At { site: *site, named }, told)));
             }
             Stmt::If { cond, then, otherwise } => {
                 let cond = known.0.inlined(exprs, *cond);

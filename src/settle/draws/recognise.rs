@@ -2,13 +2,13 @@
 //!
 //! Deliberately absent: other ways to count (`__popcll`, a loop over bits), and lanes that PTX reads from its registers.
 
+use super::DEEPEST;
 use super::walk::{Around, Known, Walk};
-use super::{DEEPEST, Shuffle};
 use crate::calculus::{
     Access, Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, SyncScope, UnaryOp,
     VarId,
 };
-use crate::lower::masks::Source;
+use crate::settle::notes::{Lanes, Shuffle, Source};
 
 pub(super) const COUNT: &str = "__popc";
 const FIRST: &str = "__ffs";
@@ -81,7 +81,7 @@ impl Walk<'_> {
     /// What a variable holds from here on, if it is a mask.
     pub(super) fn source(&mut self, var: VarId) -> Option<Mask> {
         let depth = self.around.len();
-        match *self.sources.get(&var)? {
+        match *self.calls.masks.get(&var)? {
             Source::Active(named) => Some(Mask { named, is_common: false, depth }),
             Source::Votes(named, voters) => {
                 let voters = self.substituted(voters);
@@ -251,10 +251,10 @@ impl Walk<'_> {
             }
             None => Group::Warp,
         };
-        let giver = match (shuffle.is_within, among) {
-            (true, Group::Mask(mask)) if self.kernel.exprs.as_int(lane) == Some(0) => Lane::First(mask),
-            (true, _) => return None,
-            (false, _) => self.lane(lane)?,
+        let giver = match (shuffle.lanes, among) {
+            (Lanes::OfMask, Group::Mask(mask)) if self.kernel.exprs.as_int(lane) == Some(0) => Lane::First(mask),
+            (Lanes::OfMask, _) => return None,
+            (Lanes::OfWarp, _) => self.lane(lane)?,
         };
         let is_common = match group {
             Group::Warp => true,

@@ -6,13 +6,12 @@
 //!
 //! Deliberately absent: what two arms assign alike, and what loops leave as it was.
 
-use super::Calls;
 use super::recognise::{Draw, Group, Mask};
 use crate::calculus::{
     Access, Array, ArrayId, AtomicOp, Expr, ExprId, HavocReason, Kernel, ScalarType, SiteId, Stmt, VarId, Variable,
     statements,
 };
-use crate::lower::masks::Source;
+use crate::settle::notes::Warps;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -41,14 +40,11 @@ pub(super) struct State {
 
 pub(super) struct Walk<'s> {
     pub(super) kernel: &'s mut Kernel,
-    pub(super) sources: &'s FxHashMap<VarId, Source>,
-    pub(super) calls: &'s Calls,
+    pub(super) calls: &'s Warps,
     pub(super) counters: FxHashSet<ArrayId>,
     /// The axes of the block that something mentions.
     pub(super) mentioned: [bool; 3],
     pub(super) shadows: FxHashMap<ArrayId, ArrayId>,
-    /// Variables of sources that new statements read.
-    pub(super) read: FxHashSet<VarId>,
     pub(super) loops: Vec<SiteId>,
     /// What stands around the place, outermost first.
     pub(super) around: Vec<Around>,
@@ -283,7 +279,6 @@ impl Walk<'_> {
                 done.push(Stmt::Havoc { var: numbers, reason, span });
                 let cond = self.kernel.exprs.var(named, ScalarType::Bool);
                 done.push(Stmt::If { cond, then: drawing, otherwise: Vec::new() });
-                self.read.insert(named);
             }
             None => done.extend(drawing),
         }
