@@ -38,6 +38,7 @@ pub mod text;
 pub mod validate;
 
 mod build;
+mod function;
 mod geometry;
 mod platform;
 pub mod statements;
@@ -45,6 +46,7 @@ mod synchronisation;
 mod walk;
 
 pub use build::Exprs;
+pub use function::Function;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use platform::{Platform, Rules, is_offset, offset_name};
 pub use statements::nesting;
@@ -314,16 +316,9 @@ pub enum Expr {
     Select(ExprId, ExprId, ExprId),
     /// A conversion between scalar types with C's meaning.
     Convert(ScalarType, ExprId),
-    /// A pure function that the calculus does not interpret (`sqrtf`): equal arguments, equal results.
-    Call(String, Vec<ExprId>, ScalarType),
+    /// What a function gives for arguments.
+    Call(Function, Vec<ExprId>, ScalarType),
 }
-
-/// The function that stands for the value of its only argument in another thread, in an assumption or a claim. Such a
-/// condition is about every two distinct threads of a launch that get to it in the same turns of the loops around it,
-/// whichever of them is the other one. Nothing else may mention it.
-pub const OTHER: &str = "__other";
-/// The function without arguments that says, in such a condition, that both threads are of one block.
-pub const SAME_BLOCK: &str = "__same_group";
 
 /// Prefix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,8 @@ pub(super) fn uses(kernel: &Kernel, graph: &mut Graph, env: &[NodeId], root: Exp
         // Constants of floating-point type, and handles of textures, which matter where they are fetched from.
         Expr::Opaque(_, ScalarType::Opaque { .. }) => {}
         Expr::Opaque(text, _) => leaves.push(Leaf::Source(Source::Named(text.clone()))),
-        Expr::Call(name, args, ty) => {
+        Expr::Call(function, args, ty) => {
+            let name = function.name();
             if is_fetch(name) {
                 leaves.push(Leaf::Source(Source::Texture(handle_name(kernel, args).unwrap_or(name).to_owned())));
             } else if is_handle_query(name) {

@@ -20,8 +20,8 @@ use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, For, GeometryVar, HavocReason, MemoryOrder,
-    SAME_BLOCK, ScalarType, Space, Step, Stmt, SyncMemory, SyncScope,
+    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, For, Function, GeometryVar, HavocReason,
+    MemoryOrder, ScalarType, Space, Step, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::Expr;
 use crate::source::Span;
@@ -246,7 +246,7 @@ impl Pass<'_> {
         if self.kernel.exprs.as_int(same).is_some() {
             return;
         }
-        let of_one_group = self.exprs().call(SAME_BLOCK, Vec::new(), ScalarType::Bool);
+        let of_one_group = self.exprs().call(Function::SameBlock, Vec::new(), ScalarType::Bool);
         let apart = self.exprs().not(of_one_group);
         let cond = self.exprs().or(apart, same);
         let site = self.site(span);

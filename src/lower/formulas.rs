@@ -1,7 +1,7 @@
 //! What annotations say: assumptions, and the formulas in them and in claims.
 //!
 //! A formula may mention the other one of two threads (`__other_int(x)`, `__exclusive(c)`): then it is about every two
-//! threads that get there in the same turns of the loops around it ([`OTHER`](crate::calculus::OTHER)).
+//! threads that get there in the same turns of the loops around it ([`Function::Other`]).
 //!
 //! The program does not evaluate what stands in an annotation, so it must not add accesses: one that needs more than the
 //! values of variables is noted and left out. Formulas about two threads, or about accesses ([`super::logs`]), have no
@@ -11,7 +11,7 @@ use super::pass::Pass;
 use super::scan;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::{Direction, Formula, OffsetUnit};
-use crate::calculus::{Basis, BinaryOp, Expr as Node, ExprId, HavocReason, SAME_BLOCK, ScalarType, Stmt};
+use crate::calculus::{Basis, BinaryOp, Expr as Node, ExprId, Function, HavocReason, ScalarType, Stmt};
 use crate::resolve::program::{Expr, ExprKind};
 use crate::settle::notes::Log;
 use crate::source::Span;
@@ -61,7 +61,7 @@ impl Pass<'_> {
         }
         let value = match (formula, args) {
             (Formula::Enabled, _) => Some(self.exprs().bool(true)),
-            (Formula::SameGroup, _) => Some(self.exprs().call(SAME_BLOCK, Vec::new(), ScalarType::Bool)),
+            (Formula::SameGroup, _) => Some(self.exprs().call(Function::SameBlock, Vec::new(), ScalarType::Bool)),
             (Formula::Implies, [a, b]) => {
                 let (a, b) = (self.condition(a), self.condition(b));
                 let not = self.exprs().not(a);

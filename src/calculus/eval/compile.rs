@@ -233,7 +233,7 @@ impl<'a> Compiler<'a> {
                 (variables + self.constants.len() + kernel.params.len() + geometry_index(*var)) as Register
             }
             Expr::Opaque(text, ty) => self.opaque(&("constant", text), &[], *ty),
-            Expr::Call(name, args, ty) => self.opaque(&("call", name), args, *ty),
+            Expr::Call(function, args, ty) => self.opaque(&("call", function.name()), args, *ty),
             Expr::Unary(op, a) => {
                 let ty = kernel.exprs.ty(*a);
                 if ty.range().is_none() {

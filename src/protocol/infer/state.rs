@@ -4,8 +4,8 @@ use super::assigned::Assignments;
 use crate::arena::Handle;
 use crate::calculus::statements::every;
 use crate::calculus::{
-    self, Among, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt, UnaryOp, VarId,
-    Variable,
+    self, Among, BinaryOp, Expr, ExprId, Exprs, Function, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt,
+    UnaryOp, VarId, Variable,
 };
 use crate::protocol::{Count, Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Step, Ticket};
 use crate::source::Span;
@@ -64,7 +64,7 @@ pub(super) struct State<'k> {
     simplified: FxHashMap<ExprId, ExprId>,
     /// What each atomic adds, of those that were emitted; see [`super::tickets`].
     pub(super) additions: FxHashMap<SiteId, Option<Step>>,
-    functions: FxHashMap<(String, Vec<ExprId>, ScalarType), VarId>,
+    functions: FxHashMap<(Function, Vec<ExprId>, ScalarType), VarId>,
     complex: FxHashMap<ExprId, VarId>,
     /// For each expression, a bound from above on its distinct subexpressions.
     sizes: Vec<u32>,
@@ -198,14 +198,14 @@ impl<'k> State<'k> {
         self.unknown("going", ScalarType::Bool, origin, self.kernel.sites[site].span)
     }
 
-    fn function_value(&mut self, name: &str, args: Vec<ExprId>, ty: ScalarType, span: Option<Span>) -> ExprId {
-        let key = (name.to_owned(), args, ty);
+    fn function_value(&mut self, name: &Function, args: Vec<ExprId>, ty: ScalarType, span: Option<Span>) -> ExprId {
+        let key = (name.clone(), args, ty);
         if let Some(&var) = self.functions.get(&key) {
             return self.out.exprs.var(var, ty);
         }
         let loops = self.loops_of(&key.1);
-        let origin = Origin::Function { name: name.to_owned(), args: key.1.clone() };
-        let (opaque, value) = self.unknown(name, ty, origin, span);
+        let origin = Origin::Function { name: name.clone(), args: key.1.clone() };
+        let (opaque, value) = self.unknown(name.name(), ty, origin, span);
         self.out.opaques[opaque].loops = loops;
         self.functions.insert(key, self.out.opaques[opaque].var);
         value

@@ -84,7 +84,7 @@ fn is_never_negative(protocol: &Protocol, value: ExprId, is_count: &dyn Fn(&Prot
         Expr::Var(var) => match protocol.roles.get(var) {
             Some(&Role::Opaque(opaque)) => {
                 let opaque = &protocol.opaques[opaque];
-                let counts = matches!(&opaque.origin, Origin::Function { name, .. } if COUNTS.contains(&name.as_str()));
+                let counts = matches!(&opaque.origin, Origin::Function { name, .. } if COUNTS.contains(&name.name()));
                 is_unsigned || counts || is_count(protocol, opaque)
             }
             Some(Role::Iteration(_) | Role::Toggle(_)) => true,

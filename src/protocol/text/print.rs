@@ -129,7 +129,7 @@ impl Printer<'_> {
                 format!("loop {site} {} from ({})", quoted(name, '"'), self.values(from))
             }
             Origin::Function { name, args } => {
-                format!("function {}({})", quoted(name, '"'), self.values(args))
+                format!("function {}({})", quoted(name.name(), '"'), self.values(args))
             }
             Origin::Complex { value } => format!("complex {}", self.value(*value)),
         };

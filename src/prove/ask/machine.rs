@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
             }
             Expr::Call(name, args, _) => {
                 let args = args.iter().map(|&arg| of(self, arg)).collect();
-                self.apply_unknown(Meaning::Call(name.clone(), ty), name, args, ty)
+                self.apply_unknown(Meaning::Call(name.to_string(), ty), name.name(), args, ty)
             }
         }
     }
@@ -333,7 +333,8 @@ impl<'a> Machine<'a> {
             Origin::Complex { value } => return self.value(*value, place),
             Origin::Function { name, args } => {
                 let args = args.iter().map(|&arg| self.value(arg, place)).collect();
-                return self.apply_unknown(Meaning::Call(name.clone(), variable.ty), name, args, variable.ty);
+                let meaning = Meaning::Call(name.to_string(), variable.ty);
+                return self.apply_unknown(meaning, name.name(), args, variable.ty);
             }
             Origin::Read { offset, constant: true, .. } => {
                 let shared = self.level == Level::Block || self.is_seen_by_all_blocks(id);

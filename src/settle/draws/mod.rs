@@ -91,7 +91,7 @@ fn counters(kernel: &mut Kernel, calls: &Warps) -> FxHashSet<ArrayId> {
         let amount = stripped(kernel, amount);
         let is_count = match &kernel.exprs[amount] {
             Expr::Int(value, ty) => *value >= 0 && ty.range().is_some_and(|(_, most)| *value <= most / 2),
-            Expr::Call(name, ..) => name == COUNT,
+            Expr::Call(name, ..) => name.name() == COUNT,
             Expr::Var(var) => calls.sizes.contains_key(var),
             _ => false,
         };

@@ -113,7 +113,7 @@ impl Walk<'_> {
         match &self.kernel.exprs[stripped(self.kernel, amount)] {
             Expr::Int(amount, _) => (*amount >= LANES).then_some(Group::Warp),
             Expr::Var(var) => self.state.sizes.get(var).map(|&mask| Group::Mask(mask)),
-            Expr::Call(name, args, _) if name == COUNT => self.group(*args.first()?),
+            Expr::Call(name, args, _) if name.name() == COUNT => self.group(*args.first()?),
             _ => None,
         }
     }
@@ -123,7 +123,7 @@ impl Walk<'_> {
         let value = stripped(self.kernel, value);
         match &self.kernel.exprs[value] {
             Expr::Var(var) => self.state.ranks.get(var).map(|&mask| Group::Mask(mask)),
-            Expr::Call(name, args, _) if name == COUNT => {
+            Expr::Call(name, args, _) if name.name() == COUNT => {
                 let Expr::Binary(BinaryOp::BitAnd, a, b) = self.kernel.exprs[stripped(self.kernel, *args.first()?)]
                 else {
                     return None;
@@ -202,7 +202,7 @@ impl Walk<'_> {
     fn lane(&self, value: ExprId) -> Option<Lane> {
         let exprs = &self.kernel.exprs;
         let of = |call: ExprId, wanted: &str| match &exprs[stripped(self.kernel, call)] {
-            Expr::Call(name, args, _) if name == wanted => match self.group(*args.first()?)? {
+            Expr::Call(name, args, _) if name.name() == wanted => match self.group(*args.first()?)? {
                 Group::Mask(mask) => Some(mask),
                 Group::Warp => None,
             },

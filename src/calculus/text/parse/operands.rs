@@ -3,7 +3,7 @@
 use super::{Parsed, Parser, Scalar};
 use crate::calculus::text::lex::Token;
 use crate::calculus::text::words::{INFIX, geometry_of, type_of, type_text};
-use crate::calculus::{BinaryOp, Expr, ExprId, GeometryVar, ScalarType, UnaryOp, arithmetic};
+use crate::calculus::{BinaryOp, Expr, ExprId, Function, GeometryVar, ScalarType, UnaryOp, arithmetic};
 
 /// An operand whose type is known, or a literal that takes it from beside.
 #[derive(Clone, Copy)]
@@ -181,7 +181,7 @@ impl Parser<'_> {
             let args = self.arguments()?;
             self.sign(":")?;
             let ty = self.ty()?;
-            return Ok(Operand::Typed(self.kernel.exprs.call(name, args, ty)));
+            return Ok(Operand::Typed(self.kernel.exprs.call(Function::of_text(name), args, ty)));
         }
         let id = match self.scalar()? {
             Scalar::Var(var) => self.kernel.exprs.var(var, self.kernel.vars[var].ty),
