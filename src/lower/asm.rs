@@ -1,14 +1,14 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
-//! through pointer operands access memory, in the window of shared memory too ([`windows`](super::windows));
-//! `cp.async` begins copies as a thread does ([`copies`](super::copies)); `bar.sync` is a barrier of the block, or of so
-//! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::phases)); `ldmatrix` reads
+//! through pointer operands access memory, in the window of shared memory too ([`windows`](super::storage::windows));
+//! `cp.async` begins copies as a thread does ([`copies`](super::deferred::copies)); `bar.sync` is a barrier of the block, or of so
+//! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::deferred::phases)); `ldmatrix` reads
 //! rows of matrices; `membar` and `fence` are fences. Any other may do anything.
 //!
 //! A predicate is a condition around its instruction.
 
-use super::access::Touch;
 use super::pass::Pass;
 use super::ptx::{Guard, OnObject, Operand, Place, Step, Window, steps};
+use super::storage::access::Touch;
 use super::value::{Pointer, Value};
 use crate::calculus::{
     Among, BinaryOp, ExprId, HavocReason, Placeholder, Relied, ScalarType, Stmt, SyncMemory, SyncScope,

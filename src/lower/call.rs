@@ -1,11 +1,11 @@
 //! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
 
 use super::builtin::Use;
-use super::facts::{Target, TargetId};
 use super::pass::{Frame, Pass};
-use super::place::is_object;
-use super::scan;
+use super::storage::facts::{Target, TargetId};
+use super::storage::place::is_object;
 use super::value::{Base, Place, STRING, Value};
+use super::walk::scan;
 use crate::builtins::telling;
 use crate::calculus::{ArrayId, HavocReason, Relied};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};

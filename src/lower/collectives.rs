@@ -6,8 +6,8 @@
 //! not conflict with each other, a barrier of the call's own orders them with its reads and orders nothing else, and what
 //! is before or after the call conflicts unless a barrier of the program stands between.
 
-use super::facts::{Target, TargetId};
 use super::pass::Pass;
+use super::storage::facts::{Target, TargetId};
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::collectives::Group;
 use crate::calculus::{

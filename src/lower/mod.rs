@@ -2,11 +2,20 @@
 //!
 //! # The story
 //! A [`pass::Pass`] walks the kernel once and emits calculus statements. Every object is a byte range of a
-//! *target* ([`facts::Target`]): an array that threads share, a private array, or the scalar variables that
+//! *target* ([`storage::facts::Target`]): an array that threads share, a private array, or the scalar variables that
 //! a local has been split into. A pointer is a target (or a tag that chooses among several) and a byte
 //! offset. What a pointer variable may point to, and which locals need memory of their own (a local array
 //! indexed by a variable, for instance), shows only while walking; a pass that learns such a fact finishes
 //! and is thrown away, and the next one starts with what is known. Facts only grow, so this ends.
+//!
+//! What only the complete kernel tells, the walk leaves open, and notes what is needed to say it: [`settle`](crate::settle).
+//!
+//! # Where what is
+//! - [`walk`]: statements, and the order of what they do.
+//! - [`storage`]: where values live, and the accesses to them.
+//! - [`deferred`]: copies and barriers whose effect comes later than they stand.
+//! - [`annotation`]: claims, assumptions and formulas about accesses.
+//! - [`ptx`]: inline assembly, parsed. The other files are expressions and calls.
 //!
 //! # Guarantees
 //! - No access is dropped. Whatever is not understood becomes an entry of [`Kernel::unsupported`].
@@ -23,53 +32,32 @@
 //! Assumptions about the contents of memory are dropped: a missing assumption can make a proof fail, never succeed. Calls of functions that are not
 //! defined are taken to change only what their pointer arguments reach and the unit's global variables.
 
-mod access;
-mod again;
-mod allocate;
+mod annotation;
 mod asm;
 mod atomics;
 mod barriers;
 mod builtin;
 mod call;
-mod claims;
 mod closure;
 mod clusters;
 mod collectives;
 mod convert;
-mod copies;
+mod deferred;
 mod ends;
-mod events;
 mod expr;
-mod facts;
 mod fences;
-mod formulas;
-mod home;
-mod host_pointers;
 mod image;
 mod lanes;
-mod layout;
-mod left_to_right;
 mod library;
-mod logs;
-mod loops;
-mod memory;
 mod operator;
 mod pass;
-mod phases;
-mod pipelines;
-mod place;
 mod ptx;
-mod range;
-mod scan;
-mod stmt;
-mod stored;
+mod storage;
 mod surface;
-mod switch;
 mod together;
-mod under_way;
 mod value;
 mod votes;
-mod windows;
+mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -77,8 +65,8 @@ mod tests;
 use crate::calculus::Unsupported;
 use crate::resolve::program::{FunctionId, Program};
 use crate::settle::Unsettled;
-use facts::Facts;
 use pass::Pass;
+use storage::facts::Facts;
 
 /// Passes after which pointers that still gain targets are given up on.
 const MAX_PASSES: usize = 24;

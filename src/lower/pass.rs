@@ -1,14 +1,14 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
+use super::deferred::phases::Phases;
+use super::deferred::under_way::{Begun, Copies};
 use super::ends::Ends;
-use super::facts::{Chain, ChainId, Facts, Target, TargetId};
-use super::home::Home;
-use super::layout::Layout;
-use super::phases::Phases;
-use super::scan::Scans;
-use super::under_way::{Begun, Copies};
+use super::storage::facts::{Chain, ChainId, Facts, Target, TargetId};
+use super::storage::home::Home;
+use super::storage::layout::Layout;
+use super::storage::windows::Windows;
 use super::value::{Base, Pointer};
-use super::windows::Windows;
+use super::walk::scan::Scans;
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
     ArrayId, ExprId, Exprs, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Stmt, Unsupported, VarId,
@@ -151,7 +151,7 @@ impl<'p> Pass<'p> {
         let Some(body) = &function.body else {
             return self.unsupported(function.span, "kernel without a body".to_owned());
         };
-        if super::scan::has_early_return(body) {
+        if super::walk::scan::has_early_return(body) {
             let flag = self.variable("returned", ScalarType::Bool);
             self.set_flag(flag, 0);
             self.frames[0].returned = Some(flag);

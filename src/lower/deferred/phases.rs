@@ -12,13 +12,13 @@
 //! Deliberately absent: two arrivals before a wait.
 
 use super::again::Mark;
-use super::pass::Pass;
-use super::value::{Base, Pointer, Value};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::{
     Access, Among, Arrivals, Count, ExprId, HavocReason, Part, Placeholder, ScalarType, SiteId, Stmt, SyncMemory,
     SyncScope,
 };
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Pointer, Value};
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::settle::notes::{Init, Object, Wait};
 use crate::source::Span;
@@ -57,13 +57,13 @@ struct Open {
 
 /// The barriers of a kernel that the thread has arrived at and not waited for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Phases {
+pub(in crate::lower) struct Phases {
     open: Vec<Open>,
 }
 
 impl Pass<'_> {
     /// A call that belongs to such a barrier.
-    pub(super) fn phase(
+    pub(in crate::lower) fn phase(
         &mut self,
         phase: Phase,
         scope: Option<SyncScope>,
@@ -119,7 +119,7 @@ impl Pass<'_> {
     }
 
     /// A loop that does nothing until a barrier lets the thread go on: a wait for it.
-    pub(super) fn waiting_loop(&mut self, cond: &Expr, body: &Source) -> bool {
+    pub(in crate::lower) fn waiting_loop(&mut self, cond: &Expr, body: &Source) -> bool {
         let (tested, holds) = negations(cond);
         let ExprKind::Builtin(Builtin::Phase(phase @ (Phase::Test | Phase::TestParity), None), _, args) = &tested.kind
         else {
@@ -146,13 +146,13 @@ impl Pass<'_> {
     }
 
     /// The object that a pointer to a barrier leads to.
-    pub(super) fn barrier_at(&mut self, pointer: &Expr) -> Option<Object> {
+    pub(in crate::lower) fn barrier_at(&mut self, pointer: &Expr) -> Option<Object> {
         let pointer = self.pointer(pointer);
         self.object_of(&pointer)
     }
 
     /// The object that a pointer leads to.
-    pub(super) fn object_of(&mut self, pointer: &Pointer) -> Option<Object> {
+    pub(in crate::lower) fn object_of(&mut self, pointer: &Pointer) -> Option<Object> {
         match pointer.base {
             Base::Target(target) => Some(Object { array: self.array_of(target)?, offset: pointer.offset }),
             _ => None,
@@ -160,7 +160,7 @@ impl Pass<'_> {
     }
 
     /// An object is told how many arrivals it waits for.
-    pub(super) fn init_object(&mut self, object: Object, count: ExprId, span: Span) {
+    pub(in crate::lower) fn init_object(&mut self, object: Object, count: ExprId, span: Span) {
         let access = self.access_to(object, span);
         let site = access.site;
         self.emit(Stmt::Write { access, value: None });
@@ -169,12 +169,12 @@ impl Pass<'_> {
     }
 
     /// The thread arrives at an object.
-    pub(super) fn arrive_at_object(&mut self, object: Object, span: Span) {
+    pub(in crate::lower) fn arrive_at_object(&mut self, object: Object, span: Span) {
         self.arrive(Whose::Object(object), span);
     }
 
     /// A wait for the phase of a parity; which one that is is asked when the kernel is complete.
-    pub(super) fn wait_at_object(&mut self, object: Object, parity: ExprId, span: Span) {
+    pub(in crate::lower) fn wait_at_object(&mut self, object: Object, parity: ExprId, span: Span) {
         self.use_barrier(Whose::Object(object), span);
         self.wait_by_itself(object, Some(parity), span);
     }
@@ -271,7 +271,7 @@ impl Pass<'_> {
     }
 
     /// Nobody has waited for what is open at the end.
-    pub(super) fn no_phases_here(&mut self) {
+    pub(in crate::lower) fn no_phases_here(&mut self) {
         for open in std::mem::take(&mut self.phases.open) {
             match open.site {
                 // Those at objects are asked about when the kernel is complete.

@@ -9,13 +9,13 @@
 //!
 //! Deliberately absent: pipelines that are made several times.
 
-use super::pass::Pass;
-use super::value::Value;
 use crate::builtins::Pipeline;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
     Among, Arrivals, BinaryOp, Count, ExprId, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope, Told,
 };
+use crate::lower::pass::Pass;
+use crate::lower::value::Value;
 use crate::resolve::program::Expr;
 use crate::settle::notes::{Copied, CopiedBy, Made, Object};
 use crate::source::Span;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 impl Pass<'_> {
     /// A call that belongs to such a pipeline.
-    pub(super) fn pipeline(&mut self, pipeline: Pipeline, name: &str, args: &[Expr], call: &Expr) -> Value {
+    pub(in crate::lower) fn pipeline(&mut self, pipeline: Pipeline, name: &str, args: &[Expr], call: &Expr) -> Value {
         let [state, rest @ ..] = args else { return self.missing(call) };
         let span = call.span;
         if let Pipeline::Make(stages) = pipeline {

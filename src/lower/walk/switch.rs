@@ -1,9 +1,9 @@
 //! `switch`: labels cut the body into segments; each runs if a label of its own or of one before it, from
 //! which control falls through, matches.
 
-use super::pass::{Jump, Pass};
 use super::stmt::Exits;
 use crate::calculus::{BinaryOp, ExprId};
+use crate::lower::pass::{Jump, Pass};
 use crate::resolve::program::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -15,7 +15,7 @@ struct Segment<'s> {
 
 impl Pass<'_> {
     /// `switch (value) body`
-    pub(super) fn switch(&mut self, value: &Expr, body: &Stmt, span: Span) -> Exits {
+    pub(in crate::lower) fn switch(&mut self, value: &Expr, body: &Stmt, span: Span) -> Exits {
         let value = self.scalar(value);
         let value = self.snapshot(value);
         let list = match &body.kind {

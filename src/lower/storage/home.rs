@@ -2,15 +2,15 @@
 
 use super::facts::{Target, TargetId};
 use super::layout::Leaf;
-use super::pass::Pass;
-use super::value::{Base, Pointer, Value};
 use crate::calculus::{Array, ArrayId, Basis, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Pointer, Value};
 use crate::resolve::program::{Storage, Type, TypeId, VariableId};
 use crate::source::Span;
 
 /// Where a target lives.
 #[derive(Clone, Debug)]
-pub(super) enum Home {
+pub(in crate::lower) enum Home {
     /// Nowhere.
     Null,
     /// In an array.
@@ -21,14 +21,14 @@ pub(super) enum Home {
 
 /// One leaf of a split variable.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
-    pub(super) leaf: Leaf,
-    pub(super) holder: Holder,
+pub(in crate::lower) struct Slot {
+    pub(in crate::lower) leaf: Leaf,
+    pub(in crate::lower) holder: Holder,
 }
 
 /// What holds a leaf.
 #[derive(Clone, Debug)]
-pub(super) enum Holder {
+pub(in crate::lower) enum Holder {
     /// A variable.
     Var(VarId),
     /// A pointer; the tag exists if it may have several targets.
@@ -47,19 +47,19 @@ enum Keep {
 }
 
 /// How a new array is described.
-pub(super) struct ArrayShape<'a> {
-    pub(super) name: &'a str,
-    pub(super) ty: TypeId,
-    pub(super) space: Space,
-    pub(super) bytes: Option<u64>,
-    pub(super) is_param: bool,
-    pub(super) held_in: Option<(ArrayId, u64)>,
-    pub(super) span: Span,
+pub(in crate::lower) struct ArrayShape<'a> {
+    pub(in crate::lower) name: &'a str,
+    pub(in crate::lower) ty: TypeId,
+    pub(in crate::lower) space: Space,
+    pub(in crate::lower) bytes: Option<u64>,
+    pub(in crate::lower) is_param: bool,
+    pub(in crate::lower) held_in: Option<(ArrayId, u64)>,
+    pub(in crate::lower) span: Span,
 }
 
 impl Pass<'_> {
     /// The target of a variable, as the current frame sees it.
-    pub(super) fn target_of(&mut self, variable: VariableId) -> TargetId {
+    pub(in crate::lower) fn target_of(&mut self, variable: VariableId) -> TargetId {
         let declared = &self.program.variables[variable];
         let target = match declared.storage {
             Storage::Shared if declared.is_extern => Target::ExternShared,
@@ -74,7 +74,7 @@ impl Pass<'_> {
     }
 
     /// Gives a home to a target that a pointer leads to before the walk has come to its declaration.
-    pub(super) fn ensure_home(&mut self, id: TargetId) {
+    pub(in crate::lower) fn ensure_home(&mut self, id: TargetId) {
         if self.homes.get(id).is_some() {
             return;
         }
@@ -160,7 +160,7 @@ impl Pass<'_> {
         array
     }
 
-    pub(super) fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
+    pub(in crate::lower) fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
         let (element, inner_dims) = self.layout.innermost(shape.ty);
         let element_bytes = u32::try_from(self.layout.size(element).max(1)).unwrap_or(1);
         self.kernel.arrays.push(Array {
@@ -178,7 +178,7 @@ impl Pass<'_> {
     }
 
     /// A home for a local of type `ty`: variables, or a private array where variables do not do.
-    pub(super) fn fresh_home(&mut self, id: TargetId, name: &str, ty: TypeId, span: Span) -> Home {
+    pub(in crate::lower) fn fresh_home(&mut self, id: TargetId, name: &str, ty: TypeId, span: Span) -> Home {
         let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(ty) };
         let Some(leaves) = leaves else {
             let bytes = self.layout.known_size(ty);
@@ -203,7 +203,7 @@ impl Pass<'_> {
     }
 
     /// Declares a local; `initial` is its first value, if it has one.
-    pub(super) fn declare(&mut self, variable: VariableId, initial: Option<Value>, span: Span) {
+    pub(in crate::lower) fn declare(&mut self, variable: VariableId, initial: Option<Value>, span: Span) {
         let declared = &self.program.variables[variable];
         let id = self.facts.target(Target::Variable(self.chain(), variable));
         let function = self.frame().function;
@@ -220,7 +220,7 @@ impl Pass<'_> {
         match initial {
             Some(value) => {
                 let pointer = self.start_of(id);
-                let place = super::value::Place { pointer, ty: declared.ty, bits: None };
+                let place = crate::lower::value::Place { pointer, ty: declared.ty, bits: None };
                 self.store(&place, value, span);
             }
             None => self.uninitialised(id, span),
@@ -288,7 +288,7 @@ impl Pass<'_> {
     }
 
     /// Gives homes to the parameters of the kernel.
-    pub(super) fn kernel_params(&mut self, params: &[VariableId]) {
+    pub(in crate::lower) fn kernel_params(&mut self, params: &[VariableId]) {
         for &param in params {
             self.kernel_param(param);
         }
@@ -322,7 +322,7 @@ impl Pass<'_> {
         let home = self.fresh_home(id, &declared.name, declared.ty, declared.span);
         self.homes.insert(id, home);
         let value = self.regroup(values, declared.ty);
-        let place = super::value::Place { pointer: self.start_of(id), ty: declared.ty, bits: None };
+        let place = crate::lower::value::Place { pointer: self.start_of(id), ty: declared.ty, bits: None };
         self.store(&place, value, declared.span);
     }
 
@@ -352,7 +352,7 @@ impl Pass<'_> {
     }
 
     /// The array that a target lives in, if it lives in one.
-    pub(super) fn array_of(&self, target: TargetId) -> Option<ArrayId> {
+    pub(in crate::lower) fn array_of(&self, target: TargetId) -> Option<ArrayId> {
         match self.homes.get(target) {
             Some(Home::Array(array)) => Some(*array),
             _ => None,

@@ -4,14 +4,14 @@
 //! Deliberately absent: what the memory holds; that memory is freed once; `new`.
 
 use super::facts::{Target, TargetId};
-use super::pass::Pass;
-use super::value::{Base, Pointer, Value};
 use crate::calculus::{HavocReason, ScalarType};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Pointer, Value};
 use crate::resolve::program::Expr;
 
 impl Pass<'_> {
     /// `malloc(bytes)`
-    pub(super) fn allocate(&mut self, args: &[Expr], call: &Expr) -> Value {
+    pub(in crate::lower) fn allocate(&mut self, args: &[Expr], call: &Expr) -> Value {
         for arg in args {
             self.value(arg);
         }
@@ -34,7 +34,7 @@ impl Pass<'_> {
     }
 
     /// `free(p)`: of memory that is the thread's own, nothing that others see.
-    pub(super) fn release(&mut self, args: &[Expr], call: &Expr) -> Value {
+    pub(in crate::lower) fn release(&mut self, args: &[Expr], call: &Expr) -> Value {
         let [only] = args else { return self.missing(call) };
         let Value::Pointer(pointer) = self.value(only) else { return self.missing(call) };
         let is_own = |target: &TargetId| self.allocated.contains(target) || *self.facts.key(*target) == Target::Null;

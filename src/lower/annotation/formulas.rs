@@ -7,18 +7,18 @@
 //! values of variables is noted and left out. Formulas about two threads, or about accesses ([`super::logs`]), have no
 //! value elsewhere.
 
-use super::pass::Pass;
-use super::scan;
-use super::value::{Base, Pointer, Value};
 use crate::builtins::{Direction, Formula, OffsetUnit};
 use crate::calculus::{Basis, BinaryOp, Expr as Node, ExprId, Function, HavocReason, ScalarType, Stmt};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Pointer, Value};
+use crate::lower::walk::scan;
 use crate::resolve::program::{Expr, ExprKind};
 use crate::settle::notes::Log;
 use crate::source::Span;
 
 impl Pass<'_> {
     /// The condition of an annotation that reads no memory; else why it is not understood.
-    pub(super) fn annotated(&mut self, condition: &Expr) -> Result<ExprId, String> {
+    pub(in crate::lower) fn annotated(&mut self, condition: &Expr) -> Result<ExprId, String> {
         let unsupported = self.kernel.unsupported.len();
         let outer = std::mem::replace(&mut self.in_annotation, true);
         let (block, cond) = self.captured(|pass| pass.condition(condition));
@@ -32,7 +32,7 @@ impl Pass<'_> {
     }
 
     /// An assumption, conjunct by conjunct. What is not understood is dropped, which can only cost a proof.
-    pub(super) fn assume(&mut self, arg: &Expr) {
+    pub(in crate::lower) fn assume(&mut self, arg: &Expr) {
         match self.annotated(arg) {
             Ok(cond) => {
                 let mut conjuncts = vec![cond];
@@ -54,7 +54,7 @@ impl Pass<'_> {
     }
 
     /// A formula of annotations; one of unexpected arguments is unknown.
-    pub(super) fn formula(&mut self, formula: Formula, (name, args): (&str, &[Expr]), call: &Expr) -> Value {
+    pub(in crate::lower) fn formula(&mut self, formula: Formula, (name, args): (&str, &[Expr]), call: &Expr) -> Value {
         if !formula.is_of_programs() && !self.in_annotation {
             self.note(call.span, format!("`{name}` has no value outside of an annotation"));
             return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), call.span);
@@ -142,7 +142,7 @@ impl Pass<'_> {
 
     /// What a function may do of which the source only says that: anything to that array. Of other functions it is
     /// known what they do.
-    pub(super) fn specified(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+    pub(in crate::lower) fn specified(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
         let function = &self.program.functions[self.frame().function];
         if !function.body.as_deref().is_some_and(scan::is_specification) {
             self.note(span, format!("`{name}` is not checked: what the function does stands in its body"));

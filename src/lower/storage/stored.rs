@@ -10,9 +10,9 @@
 //! fixed places.
 
 use super::facts::{Target, TargetId};
-use super::pass::Pass;
-use super::value::{Base, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType, Space};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Place, Pointer, STRING, Value};
 use crate::resolve::program::{Type, TypeId};
 use crate::source::Span;
 
@@ -22,7 +22,13 @@ const POINTER_BYTES: u64 = 8;
 impl Pass<'_> {
     /// A value that was read from `place` of the array that `holder` lives in, with its pointers followed as far as
     /// that can be said.
-    pub(super) fn follow_stored(&mut self, holder: TargetId, place: &Place, value: Value, span: Span) -> Value {
+    pub(in crate::lower) fn follow_stored(
+        &mut self,
+        holder: TargetId,
+        place: &Place,
+        value: Value,
+        span: Span,
+    ) -> Value {
         let value = self.follow_passed_pointer(holder, place, value);
         self.follow_loaded(value, span)
     }
@@ -40,7 +46,7 @@ impl Pass<'_> {
     }
 
     /// A pointer to any of the arrays that pointers in memory lead to.
-    pub(super) fn loaded_pointer(&mut self, reason: &str, span: Span) -> Pointer {
+    pub(in crate::lower) fn loaded_pointer(&mut self, reason: &str, span: Span) -> Pointer {
         let Some(targets) = self.facts.stored_targets() else { return self.unknown_pointer(reason) };
         let why = || HavocReason::Pointer(reason.to_owned());
         let tag = self.havoc(ScalarType::I32, why(), span);
@@ -49,7 +55,7 @@ impl Pass<'_> {
     }
 
     /// Remembers what is stored in `array`: pointers may be loaded again.
-    pub(super) fn note_stored(&mut self, array: ArrayId, ty: Option<TypeId>, value: Option<&Value>) {
+    pub(in crate::lower) fn note_stored(&mut self, array: ArrayId, ty: Option<TypeId>, value: Option<&Value>) {
         let in_global = self.global_targets.get(&array).copied();
         if let Some(target) = in_global {
             self.facts.note_written(target);
@@ -71,7 +77,7 @@ impl Pass<'_> {
     }
 
     /// What the pointers of a value point to may be pointed to from memory from now on.
-    pub(super) fn escape(&mut self, value: &Value) {
+    pub(in crate::lower) fn escape(&mut self, value: &Value) {
         match value {
             Value::Pointer(pointer) => match &pointer.base {
                 Base::Target(target) => self.escape_target(*target),
@@ -95,7 +101,7 @@ impl Pass<'_> {
     }
 
     /// The arrays that code may reach which is given a value of an unknown type: pointers may be in it.
-    pub(super) fn stored_arrays(&mut self) -> Option<Vec<ArrayId>> {
+    pub(in crate::lower) fn stored_arrays(&mut self) -> Option<Vec<ArrayId>> {
         // Whatever holds a pointer may be written through it.
         let elsewhere = self.facts.target(Target::Elsewhere);
         self.facts.note_written(elsewhere);
@@ -108,7 +114,7 @@ impl Pass<'_> {
     }
 
     /// Registers an array of global memory.
-    pub(super) fn register_global(&mut self, target: TargetId, array: ArrayId) {
+    pub(in crate::lower) fn register_global(&mut self, target: TargetId, array: ArrayId) {
         self.global_targets.insert(array, target);
         self.facts.note_global(target);
     }

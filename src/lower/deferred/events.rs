@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct EventId(usize);
+pub(in crate::lower) struct EventId(usize);
 
 /// Whether it is the null event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,12 @@ struct Event {
 
 /// All events of a kernel.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Events {
+pub(in crate::lower) struct Events {
     known: Vec<Event>,
 }
 
 /// The events that variables hold.
-pub(super) type Held = BTreeMap<ExprId, EventId>;
+pub(in crate::lower) type Held = BTreeMap<ExprId, EventId>;
 
 impl Events {
     fn event(&mut self, copies: BTreeSet<CopyId>, null: Null, from: Option<EventId>) -> EventId {
@@ -50,12 +50,12 @@ impl Events {
     }
 
     /// The null event, as a variable holds it.
-    pub(super) fn null(&mut self) -> EventId {
+    pub(in crate::lower) fn null(&mut self) -> EventId {
         self.event(BTreeSet::new(), Null::Yes, None)
     }
 
     /// The event that a copy returns which is begun with `given`; `None` is the null event.
-    pub(super) fn begin(&mut self, copy: CopyId, given: Option<EventId>) -> EventId {
+    pub(in crate::lower) fn begin(&mut self, copy: CopyId, given: Option<EventId>) -> EventId {
         let Some(given) = given else { return self.event(BTreeSet::from([copy]), Null::No, None) };
         let before = &mut self.known[given.0];
         if before.null == Null::No {
@@ -68,7 +68,7 @@ impl Events {
     }
 
     /// The copies that a wait for the event covers.
-    pub(super) fn told(&self, event: EventId) -> &BTreeSet<CopyId> {
+    pub(in crate::lower) fn told(&self, event: EventId) -> &BTreeSet<CopyId> {
         &self.known[event.0].copies
     }
 
@@ -78,7 +78,11 @@ impl Events {
     }
 
     /// The events that variables hold where two ways meet, each with the copies that are under way at its end.
-    pub(super) fn join(&mut self, one: (&Held, &BTreeSet<CopyId>), other: (&Held, &BTreeSet<CopyId>)) -> Held {
+    pub(in crate::lower) fn join(
+        &mut self,
+        one: (&Held, &BTreeSet<CopyId>),
+        other: (&Held, &BTreeSet<CopyId>),
+    ) -> Held {
         let mut joined = Held::new();
         for (&variable, &first) in one.0 {
             let Some(&second) = other.0.get(&variable) else { continue };
@@ -104,7 +108,7 @@ impl Events {
     }
 
     /// A loop has been walked once: whatever it has begun is told only by events that gather from turn to turn.
-    pub(super) fn turn(&mut self, before: &Held, after: &Held, begun: &BTreeSet<CopyId>) {
+    pub(in crate::lower) fn turn(&mut self, before: &Held, after: &Held, begun: &BTreeSet<CopyId>) {
         let gathers = |(variable, start): (&ExprId, &EventId)| {
             let end = *after.get(variable)?;
             self.line(end).any(|event| event == *start).then_some(end)

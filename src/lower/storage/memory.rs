@@ -3,9 +3,9 @@
 use super::facts::TargetId;
 use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
-use super::pass::Pass;
-use super::value::{Base, PERHAPS_STRING, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, HavocReason, ScalarType, Stmt, VarId};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, PERHAPS_STRING, Place, Pointer, STRING, Value};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -14,7 +14,7 @@ const NULL_READ: &str = "read through a null pointer";
 
 impl Pass<'_> {
     /// The value of a place.
-    pub(super) fn load(&mut self, place: &Place, span: Span) -> Value {
+    pub(in crate::lower) fn load(&mut self, place: &Place, span: Span) -> Value {
         match &place.pointer.base {
             Base::Target(target) => self.load_from(*target, place, span),
             // Nobody may write a string.
@@ -36,7 +36,7 @@ impl Pass<'_> {
     }
 
     /// Stores `value` in a place.
-    pub(super) fn store(&mut self, place: &Place, value: Value, span: Span) {
+    pub(in crate::lower) fn store(&mut self, place: &Place, value: Value, span: Span) {
         match &place.pointer.base {
             Base::Target(target) => self.store_to(*target, place, value, span),
             Base::Unknown(reason) => self.unsupported(span, format!("write through {reason}")),
@@ -52,7 +52,7 @@ impl Pass<'_> {
 
     /// Calls `action` for every target that `tag` may choose, each in a block of its own. A null pointer is
     /// not used, so its number is not tested for.
-    pub(super) fn arms(
+    pub(in crate::lower) fn arms(
         &mut self,
         tag: ExprId,
         targets: &[TargetId],
@@ -70,7 +70,7 @@ impl Pass<'_> {
     }
 
     /// Emits `if`s over the arms (the last needs no test) and returns the value of the one that is taken.
-    pub(super) fn choose(&mut self, mut arms: Vec<Arm>) -> Value {
+    pub(in crate::lower) fn choose(&mut self, mut arms: Vec<Arm>) -> Value {
         let Some(mut last) = arms.pop() else { return Value::Void };
         while let Some(mut arm) = arms.pop() {
             let value = self.merge((&mut arm.block, arm.value), (&mut last.block, last.value));
@@ -82,7 +82,7 @@ impl Pass<'_> {
     }
 
     /// Whether `tag` is the number of `target`; looks into selections of constants.
-    pub(super) fn tag_is(&mut self, tag: ExprId, target: TargetId) -> ExprId {
+    pub(in crate::lower) fn tag_is(&mut self, tag: ExprId, target: TargetId) -> ExprId {
         if let Expr::Select(cond, a, b) = self.kernel.exprs[tag] {
             let (is_a, is_b) = (self.kernel.exprs.as_int(a), self.kernel.exprs.as_int(b));
             if is_a.is_some() || is_b.is_some() {
@@ -100,7 +100,7 @@ impl Pass<'_> {
     }
 
     /// The number of a target.
-    pub(super) fn tag_of(&mut self, target: TargetId) -> ExprId {
+    pub(in crate::lower) fn tag_of(&mut self, target: TargetId) -> ExprId {
         self.exprs().int(target.index() as i128, ScalarType::I32)
     }
 
@@ -287,7 +287,7 @@ impl Pass<'_> {
     }
 
     /// A value of type `ty` that nothing is known about.
-    pub(super) fn unknown_value(&mut self, ty: TypeId, reason: &HavocReason, span: Span) -> Value {
+    pub(in crate::lower) fn unknown_value(&mut self, ty: TypeId, reason: &HavocReason, span: Span) -> Value {
         if matches!(self.program.types[ty], crate::resolve::program::Type::Void) {
             return Value::Void;
         }
@@ -307,7 +307,7 @@ impl Pass<'_> {
     }
 
     /// The zero of a type.
-    pub(super) fn zero(&mut self, ty: TypeId) -> Value {
+    pub(in crate::lower) fn zero(&mut self, ty: TypeId) -> Value {
         let Some(leaves) = self.layout.leaves(ty) else {
             let carrier = self.layout.carrier(ty);
             return Value::Scalar(self.exprs().opaque("0", carrier));
@@ -322,7 +322,7 @@ impl Pass<'_> {
     }
 
     /// The leaves of a value of type `ty`.
-    pub(super) fn flatten(&mut self, value: Value, ty: TypeId) -> Vec<Value> {
+    pub(in crate::lower) fn flatten(&mut self, value: Value, ty: TypeId) -> Vec<Value> {
         match value {
             Value::Aggregate(parts) => parts,
             Value::Void => Vec::new(),
@@ -347,7 +347,7 @@ impl Pass<'_> {
     }
 
     /// One value of the right kind for each leaf; where `values` has none, an unknown one.
-    pub(super) fn fit_leaves(&mut self, values: Vec<Value>, leaves: &[Leaf]) -> Vec<Value> {
+    pub(in crate::lower) fn fit_leaves(&mut self, values: Vec<Value>, leaves: &[Leaf]) -> Vec<Value> {
         let mut values = values.into_iter();
         let mut fitted = Vec::new();
         for leaf in leaves {
@@ -369,7 +369,7 @@ impl Pass<'_> {
     }
 
     /// The value of type `ty` whose leaves are `leaves`.
-    pub(super) fn regroup(&self, mut leaves: Vec<Value>, ty: TypeId) -> Value {
+    pub(in crate::lower) fn regroup(&self, mut leaves: Vec<Value>, ty: TypeId) -> Value {
         if self.layout.scalar(ty).is_some() || self.layout.is_pointer(ty) {
             return leaves.pop().unwrap_or(Value::Void);
         }
@@ -377,7 +377,11 @@ impl Pass<'_> {
     }
 
     /// One value for two ways; assignments are added to the blocks where the values differ.
-    pub(super) fn merge(&mut self, (first, a): (&mut Vec<Stmt>, Value), (second, b): (&mut Vec<Stmt>, Value)) -> Value {
+    pub(in crate::lower) fn merge(
+        &mut self,
+        (first, a): (&mut Vec<Stmt>, Value),
+        (second, b): (&mut Vec<Stmt>, Value),
+    ) -> Value {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => Value::Scalar(self.merge_scalar((first, a), (second, b))),
             (Value::Pointer(a), Value::Pointer(b)) => {
@@ -411,7 +415,7 @@ impl Pass<'_> {
     }
 
     /// `cond ? a : b` of values that have been computed without effects.
-    pub(super) fn select(&mut self, cond: ExprId, a: Value, b: Value) -> Value {
+    pub(in crate::lower) fn select(&mut self, cond: ExprId, a: Value, b: Value) -> Value {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => {
                 let ty = self.kernel.exprs.ty(a);
@@ -453,7 +457,7 @@ impl Pass<'_> {
     }
 
     /// The number of the target of a pointer, and what it may be; why not, if it is not known.
-    pub(super) fn tagged(&mut self, base: Base) -> Result<(ExprId, Vec<TargetId>), String> {
+    pub(in crate::lower) fn tagged(&mut self, base: Base) -> Result<(ExprId, Vec<TargetId>), String> {
         match base {
             Base::Target(target) => Ok((self.tag_of(target), vec![target])),
             Base::OneOf { tag, targets } => Ok((tag, targets)),
@@ -469,8 +473,8 @@ enum Common {
 }
 
 /// One way of a choice: when, what happens, what comes out.
-pub(super) struct Arm {
-    pub(super) cond: ExprId,
-    pub(super) block: Vec<Stmt>,
-    pub(super) value: Value,
+pub(in crate::lower) struct Arm {
+    pub(in crate::lower) cond: ExprId,
+    pub(in crate::lower) block: Vec<Stmt>,
+    pub(in crate::lower) value: Value,
 }

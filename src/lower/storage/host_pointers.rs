@@ -9,9 +9,9 @@
 use super::facts::{HostPointer, Target, TargetId};
 use super::home::{ArrayShape, Home};
 use super::layout::Leaf;
-use super::pass::Pass;
-use super::value::{Base, Place, Pointer, Value};
 use crate::calculus::{ArrayId, Space};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Place, Pointer, Value};
 use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
 use crate::source::Language;
 
@@ -43,14 +43,14 @@ impl Pass<'_> {
     }
 
     /// Whether launches in the file give several parameters the pointer to a target.
-    pub(super) fn is_shared_pointee(&self, target: TargetId) -> bool {
+    pub(in crate::lower) fn is_shared_pointee(&self, target: TargetId) -> bool {
         let &Target::Pointee(first, 0) = self.facts.key(target) else { return false };
         let params = &self.program.functions[self.frames[0].function].params;
         params.iter().any(|&param| param != first && self.same_pointer(param) == first)
     }
 
     /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.
-    pub(super) fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
+    pub(in crate::lower) fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
         let variable = if leaf.offset == 0 { self.same_pointer(variable) } else { variable };
         let declared = &self.program.variables[variable];
         let id = self.facts.target(Target::Pointee(variable, leaf.offset));
@@ -66,7 +66,7 @@ impl Pass<'_> {
     }
 
     /// Gives a home to what a pointer leads to that the host has set.
-    pub(super) fn settle_behind(&mut self, id: TargetId, pointer: &HostPointer) {
+    pub(in crate::lower) fn settle_behind(&mut self, id: TargetId, pointer: &HostPointer) {
         let Type::Pointer { to, space } = self.program.types[pointer.ty] else { return };
         let held_in = pointer.held_in.and_then(|(holder, offset)| {
             self.ensure_home(holder);
@@ -92,7 +92,7 @@ impl Pass<'_> {
 
     /// A pointer that was read from a `__device__` or `__constant__` variable which no device code changes
     /// is a parameter in all but name: the host has set it before the launch.
-    pub(super) fn follow_global_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
+    pub(in crate::lower) fn follow_global_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
         let &Target::Variable(None, variable) = self.facts.key(holder) else { return value };
         let declared = &self.program.variables[variable];
         let is_global = matches!(declared.storage, Storage::Global | Storage::Constant);
@@ -106,7 +106,7 @@ impl Pass<'_> {
     }
 
     /// A value that was read from `place` of a variable whose pointers the host has set, with its pointers followed.
-    pub(super) fn pointees_of(&mut self, variable: VariableId, place: &Place, value: Value) -> Value {
+    pub(in crate::lower) fn pointees_of(&mut self, variable: VariableId, place: &Place, value: Value) -> Value {
         let declared = &self.program.variables[variable];
         let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
         let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
@@ -126,7 +126,7 @@ impl Pass<'_> {
     /// A pointer that was read from a fixed place of global memory, in which the kernel changes no pointers, is a
     /// parameter in all but name: the host has set it before the launch. One that leads to the kind of object that it was
     /// reached from is not, as nobody would take the nodes of a list or tree to lie apart.
-    pub(super) fn follow_held_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
+    pub(in crate::lower) fn follow_held_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
         let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
         let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
         let Some(holding) = self.array_of(holder).filter(|array| self.global_targets.contains_key(array)) else {
@@ -182,7 +182,7 @@ impl Pass<'_> {
     }
 
     /// Pointers in a structure that the host passes by value, while the kernel does not change them.
-    pub(super) fn follow_passed_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
+    pub(in crate::lower) fn follow_passed_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
         let &Target::Variable(None, variable) = self.facts.key(holder) else { return value };
         let is_param = self.program.variables[variable].storage == Storage::Param
             && self.program.functions[self.frames[0].function].params.contains(&variable);

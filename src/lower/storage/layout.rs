@@ -15,15 +15,15 @@ const MAX_DEPTH: usize = 32;
 
 /// A scalar or pointer inside a larger type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Leaf {
-    pub(super) offset: u64,
-    pub(super) ty: TypeId,
+pub(in crate::lower) struct Leaf {
+    pub(in crate::lower) offset: u64,
+    pub(in crate::lower) ty: TypeId,
 }
 
 /// Answers about the types of one program.
 #[derive(Clone, Copy)]
-pub(super) struct Layout<'p> {
-    pub(super) program: &'p Program,
+pub(in crate::lower) struct Layout<'p> {
+    pub(in crate::lower) program: &'p Program,
 }
 
 impl<'p> Layout<'p> {
@@ -32,7 +32,7 @@ impl<'p> Layout<'p> {
     }
 
     /// Size in bytes, or in symbolic units if [`Self::symbolic`] says so.
-    pub(super) fn size(self, ty: TypeId) -> u64 {
+    pub(in crate::lower) fn size(self, ty: TypeId) -> u64 {
         match self.kind(ty) {
             Type::Void | Type::Bool | Type::Unknown(_) => 1,
             Type::Int { width, .. } | Type::Float { width } => u64::from(*width) / 8,
@@ -45,7 +45,7 @@ impl<'p> Layout<'p> {
     }
 
     /// Alignment in bytes, if it is known and larger than a byte.
-    pub(super) fn alignment(self, ty: TypeId) -> Option<u32> {
+    pub(in crate::lower) fn alignment(self, ty: TypeId) -> Option<u32> {
         if self.symbolic(ty).is_some() {
             return None;
         }
@@ -59,7 +59,7 @@ impl<'p> Layout<'p> {
 
     /// Whether members of some record lie closer together than their types ask for: nobody knows which pointers lead
     /// to such members.
-    pub(super) fn has_packed_records(self) -> bool {
+    pub(in crate::lower) fn has_packed_records(self) -> bool {
         self.program.records.iter().any(|(_, record)| {
             let needed = record.fields.iter().filter_map(|field| self.program.align_of(field.ty)).max();
             needed.is_some_and(|needed| needed > record.align)
@@ -71,7 +71,7 @@ impl<'p> Layout<'p> {
     }
 
     /// The type whose unknown size is the unit of `ty`'s size, if there is one.
-    pub(super) fn symbolic(self, ty: TypeId) -> Option<TypeId> {
+    pub(in crate::lower) fn symbolic(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Unknown(_) => Some(ty),
             // Rows whose length is not known lie one unit apart, whatever a unit is.
@@ -83,7 +83,7 @@ impl<'p> Layout<'p> {
     }
 
     /// Size in bytes, if it is known (an array of unknown extent has none).
-    pub(super) fn known_size(self, ty: TypeId) -> Option<u64> {
+    pub(in crate::lower) fn known_size(self, ty: TypeId) -> Option<u64> {
         if self.symbolic(ty).is_some() {
             return None;
         }
@@ -94,7 +94,7 @@ impl<'p> Layout<'p> {
     }
 
     /// The scalar type that represents `ty`; `None` for pointers, aggregates and `void`.
-    pub(super) fn scalar(self, ty: TypeId) -> Option<ScalarType> {
+    pub(in crate::lower) fn scalar(self, ty: TypeId) -> Option<ScalarType> {
         Some(match self.kind(ty) {
             Type::Bool => ScalarType::Bool,
             Type::Int { width, signed } => ScalarType::Int { width: *width, signed: *signed },
@@ -105,17 +105,17 @@ impl<'p> Layout<'p> {
     }
 
     /// The opaque carrier for a whole value of type `ty`.
-    pub(super) fn carrier(self, ty: TypeId) -> ScalarType {
+    pub(in crate::lower) fn carrier(self, ty: TypeId) -> ScalarType {
         ScalarType::Opaque { bytes: u16::try_from(self.size(ty).max(1)).unwrap_or(u16::MAX) }
     }
 
     /// Whether `ty` is a pointer.
-    pub(super) fn is_pointer(self, ty: TypeId) -> bool {
+    pub(in crate::lower) fn is_pointer(self, ty: TypeId) -> bool {
         matches!(self.kind(ty), Type::Pointer { .. })
     }
 
     /// What a pointer type points to.
-    pub(super) fn pointee(self, ty: TypeId) -> Option<TypeId> {
+    pub(in crate::lower) fn pointee(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Pointer { to, .. } => Some(*to),
             _ => None,
@@ -123,7 +123,7 @@ impl<'p> Layout<'p> {
     }
 
     /// The element type of an array or vector.
-    pub(super) fn element(self, ty: TypeId) -> Option<TypeId> {
+    pub(in crate::lower) fn element(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Array { of, .. } | Type::Vector { of, .. } => Some(*of),
             _ => None,
@@ -131,7 +131,7 @@ impl<'p> Layout<'p> {
     }
 
     /// What stands behind a variable's name for its part at `offset`: `.rows[2]`.
-    pub(super) fn part_name(self, ty: TypeId, offset: u64) -> String {
+    pub(in crate::lower) fn part_name(self, ty: TypeId, offset: u64) -> String {
         let (mut name, mut ty, mut offset) = (String::new(), ty, offset);
         for _ in 0..MAX_DEPTH {
             match self.kind(ty) {
@@ -156,12 +156,12 @@ impl<'p> Layout<'p> {
     }
 
     /// Whether a value of that type, or what is behind it where it is a pointer, may hold pointers.
-    pub(super) fn leads_to_pointers(self, ty: TypeId) -> bool {
+    pub(in crate::lower) fn leads_to_pointers(self, ty: TypeId) -> bool {
         self.may_hold_pointers(self.pointee(ty).unwrap_or(ty))
     }
 
     /// Whether a value of that type may hold pointers.
-    pub(super) fn may_hold_pointers(self, ty: TypeId) -> bool {
+    pub(in crate::lower) fn may_hold_pointers(self, ty: TypeId) -> bool {
         self.may_hold_pointers_within(ty, MAX_DEPTH)
     }
 
@@ -180,7 +180,7 @@ impl<'p> Layout<'p> {
     }
 
     /// The innermost element type of an array, and its inner dimensions.
-    pub(super) fn innermost(self, ty: TypeId) -> (TypeId, Vec<u64>) {
+    pub(in crate::lower) fn innermost(self, ty: TypeId) -> (TypeId, Vec<u64>) {
         let mut current = ty;
         let mut dims = Vec::new();
         while let Type::Array { of, len } = self.kind(current) {
@@ -195,7 +195,7 @@ impl<'p> Layout<'p> {
 
     /// The scalars and pointers that `ty` consists of, in order; `None` if it cannot be split (unions,
     /// bit-fields, unknown sizes, large arrays).
-    pub(super) fn leaves(self, ty: TypeId) -> Option<Vec<Leaf>> {
+    pub(in crate::lower) fn leaves(self, ty: TypeId) -> Option<Vec<Leaf>> {
         let mut leaves = Vec::new();
         self.collect(ty, 0, MAX_DEPTH, &mut leaves)?;
         Some(leaves)
@@ -237,7 +237,7 @@ impl<'p> Layout<'p> {
     }
 
     /// Names of the leaves of `ty` in order, as a user would write them after the variable's name.
-    pub(super) fn leaf_names(self, ty: TypeId) -> Vec<String> {
+    pub(in crate::lower) fn leaf_names(self, ty: TypeId) -> Vec<String> {
         match self.kind(ty) {
             Type::Array { of, len } => {
                 let inner = self.leaf_names(*of);

@@ -2,32 +2,32 @@
 //!
 //! Everything here only grows, and handles stay valid from pass to pass.
 
-use super::value::STRING;
 use crate::arena::{Arena, Handle};
+use crate::lower::value::STRING;
 use crate::resolve::program::{FunctionId, TypeId, VariableId};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Handle of a target.
-pub(super) type TargetId = Handle<Target>;
+pub(in crate::lower) type TargetId = Handle<Target>;
 /// Handle of a call chain; `None` stands for the kernel itself.
-pub(super) type ChainId = Option<Handle<Chain>>;
+pub(in crate::lower) type ChainId = Option<Handle<Chain>>;
 
 /// Targets of one pointer beyond which it is not followed any more.
 const MAX_TARGETS: usize = 32;
 
 /// One inlined call: where, from which chain, and the how manieth of that place (macros repeat spans).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Chain {
-    pub(super) parent: ChainId,
-    pub(super) call: Span,
-    pub(super) ordinal: u32,
+pub(in crate::lower) struct Chain {
+    pub(in crate::lower) parent: ChainId,
+    pub(in crate::lower) call: Span,
+    pub(in crate::lower) ordinal: u32,
 }
 
 /// Something that a pointer can point into.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Target {
+pub(in crate::lower) enum Target {
     /// The null pointer.
     Null,
     /// A variable, as seen from one inlining of its function; static storage belongs to the kernel.
@@ -51,29 +51,29 @@ pub(super) enum Target {
 
 /// A pointer that the host has set.
 #[derive(Clone, Debug)]
-pub(super) struct HostPointer {
+pub(in crate::lower) struct HostPointer {
     /// Its type.
-    pub(super) ty: TypeId,
+    pub(in crate::lower) ty: TypeId,
     /// What the source calls the memory behind it.
-    pub(super) name: String,
+    pub(in crate::lower) name: String,
     /// Where it lies in global memory, if it does.
-    pub(super) held_in: Option<(TargetId, u64)>,
+    pub(in crate::lower) held_in: Option<(TargetId, u64)>,
     /// The declaration that leads to it.
-    pub(super) span: Span,
+    pub(in crate::lower) span: Span,
 }
 
 /// What a pointer held in a variable may point to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PointsTo {
-    pub(super) targets: BTreeSet<TargetId>,
+pub(in crate::lower) struct PointsTo {
+    pub(in crate::lower) targets: BTreeSet<TargetId>,
     /// Why it may point anywhere.
-    pub(super) unknown: Option<String>,
+    pub(in crate::lower) unknown: Option<String>,
 }
 
 /// What the pointers in memory lead to. The host can have stored a pointer to any array of global memory, the kernel
 /// whatever it stores itself.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
+pub(in crate::lower) struct Stored {
     /// Whether the kernel uses such a pointer at all.
     is_used: bool,
     /// Arrays in global memory.
@@ -92,7 +92,7 @@ pub(super) struct Stored {
 
 /// All facts.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(in crate::lower) struct Facts {
     targets: Arena<Target>,
     target_ids: FxHashMap<Target, TargetId>,
     chains: Arena<Chain>,
@@ -104,14 +104,14 @@ pub(super) struct Facts {
     /// What other blocks of the cluster reach.
     distributed: BTreeSet<TargetId>,
     /// What pointers that are loaded from memory may point to.
-    pub(super) stored: Stored,
+    pub(in crate::lower) stored: Stored,
     /// Whether the current pass learned something that it had already relied on.
-    pub(super) changed: bool,
+    pub(in crate::lower) changed: bool,
 }
 
 impl Facts {
     /// The handle of a target.
-    pub(super) fn target(&mut self, target: Target) -> TargetId {
+    pub(in crate::lower) fn target(&mut self, target: Target) -> TargetId {
         if let Some(&id) = self.target_ids.get(&target) {
             return id;
         }
@@ -121,12 +121,12 @@ impl Facts {
     }
 
     /// The target behind a handle.
-    pub(super) fn key(&self, id: TargetId) -> &Target {
+    pub(in crate::lower) fn key(&self, id: TargetId) -> &Target {
         &self.targets[id]
     }
 
     /// The handle of a call chain.
-    pub(super) fn chain(&mut self, chain: Chain) -> Handle<Chain> {
+    pub(in crate::lower) fn chain(&mut self, chain: Chain) -> Handle<Chain> {
         if let Some(&id) = self.chain_ids.get(&chain) {
             return id;
         }
@@ -136,22 +136,22 @@ impl Facts {
     }
 
     /// Records that other blocks of the cluster reach a target.
-    pub(super) fn distribute(&mut self, target: TargetId) {
+    pub(in crate::lower) fn distribute(&mut self, target: TargetId) {
         self.changed |= self.distributed.insert(target);
     }
 
     /// Whether other blocks of the cluster reach a target.
-    pub(super) fn is_distributed(&self, target: TargetId) -> bool {
+    pub(in crate::lower) fn is_distributed(&self, target: TargetId) -> bool {
         self.distributed.contains(&target)
     }
 
     /// What the pointer at `offset` of a split variable may point to.
-    pub(super) fn points_to(&self, holder: TargetId, offset: u64) -> PointsTo {
+    pub(in crate::lower) fn points_to(&self, holder: TargetId, offset: u64) -> PointsTo {
         self.points_to.get(&(holder, offset)).cloned().unwrap_or_default()
     }
 
     /// Records that the pointer at `offset` of `holder` may point to `targets`.
-    pub(super) fn add_targets(&mut self, holder: TargetId, offset: u64, targets: &[TargetId]) {
+    pub(in crate::lower) fn add_targets(&mut self, holder: TargetId, offset: u64, targets: &[TargetId]) {
         let entry = self.points_to.entry((holder, offset)).or_default();
         // What is told of a string does not hold for other targets.
         if entry.unknown.as_deref().is_some_and(|reason| reason != STRING) {
@@ -166,7 +166,7 @@ impl Facts {
     }
 
     /// Records that the pointer at `offset` of `holder` may point anywhere.
-    pub(super) fn add_unknown(&mut self, holder: TargetId, offset: u64, reason: &str) {
+    pub(in crate::lower) fn add_unknown(&mut self, holder: TargetId, offset: u64, reason: &str) {
         let entry = self.points_to.entry((holder, offset)).or_default();
         let is_weaker = |known: &str| known == STRING && reason != STRING;
         if entry.unknown.as_deref().is_none_or(is_weaker) {
@@ -176,57 +176,57 @@ impl Facts {
     }
 
     /// Records a pointer that the host has set, and that leads to a target.
-    pub(super) fn note_host_pointer(&mut self, target: TargetId, pointer: HostPointer) {
+    pub(in crate::lower) fn note_host_pointer(&mut self, target: TargetId, pointer: HostPointer) {
         self.host_pointers.entry(target).or_insert(pointer);
     }
 
     /// The pointer that the host has set and that leads to a target.
-    pub(super) fn host_pointer(&self, target: TargetId) -> Option<&HostPointer> {
+    pub(in crate::lower) fn host_pointer(&self, target: TargetId) -> Option<&HostPointer> {
         self.host_pointers.get(&target)
     }
 
     /// Records an array in global memory.
-    pub(super) fn note_global(&mut self, target: TargetId) {
+    pub(in crate::lower) fn note_global(&mut self, target: TargetId) {
         self.changed |= self.stored.globals.insert(target) && self.stored.is_used;
     }
 
     /// Records a write to an array in global memory; `elsewhere` is the target that loaded pointers have to themselves.
-    pub(super) fn note_written(&mut self, target: TargetId) {
+    pub(in crate::lower) fn note_written(&mut self, target: TargetId) {
         let through = self.targets[target] == Target::Elsewhere && !self.stored.is_written_through;
         self.stored.is_written_through |= through;
         self.changed |= (self.stored.written.insert(target) || through) && self.stored.is_used;
     }
 
     /// Records that a pointer to a target is stored in memory, or handed to code that may do so.
-    pub(super) fn note_escaped(&mut self, target: TargetId) {
+    pub(in crate::lower) fn note_escaped(&mut self, target: TargetId) {
         self.changed |= self.stored.escaped.insert(target) && self.stored.is_used;
     }
 
     /// Whether a pointer to a target is stored in memory, or handed to code that may do so.
-    pub(super) fn is_escaped(&mut self, target: TargetId) -> bool {
+    pub(in crate::lower) fn is_escaped(&mut self, target: TargetId) -> bool {
         self.changed |= !self.stored.is_used;
         self.stored.is_used = true;
         self.stored.escaped.contains(&target)
     }
 
     /// Records that a pointer of which nothing is known is stored in memory.
-    pub(super) fn note_unknown_escaped(&mut self) {
+    pub(in crate::lower) fn note_unknown_escaped(&mut self) {
         self.changed |= !self.stored.escaped_unknown && self.stored.is_used;
         self.stored.escaped_unknown = true;
     }
 
     /// Records that pointers in a private copy or in global memory may have been changed.
-    pub(super) fn note_overwritten(&mut self, target: TargetId) {
+    pub(in crate::lower) fn note_overwritten(&mut self, target: TargetId) {
         self.changed |= self.stored.overwritten.insert(target);
     }
 
     /// Whether pointers in a private copy or in global memory may have been changed.
-    pub(super) fn is_overwritten(&self, target: TargetId) -> bool {
+    pub(in crate::lower) fn is_overwritten(&self, target: TargetId) -> bool {
         self.stored.overwritten.contains(&target)
     }
 
     /// What a pointer that is loaded from memory may point to, null included; `None` if that cannot be said.
-    pub(super) fn stored_targets(&mut self) -> Option<Vec<TargetId>> {
+    pub(in crate::lower) fn stored_targets(&mut self) -> Option<Vec<TargetId>> {
         self.changed |= !self.stored.is_used;
         self.stored.is_used = true;
         let mut targets = self.stored.escaped.clone();
@@ -236,12 +236,12 @@ impl Facts {
     }
 
     /// Whether a local lives in memory instead of in scalar variables.
-    pub(super) fn is_in_memory(&self, target: TargetId) -> bool {
+    pub(in crate::lower) fn is_in_memory(&self, target: TargetId) -> bool {
         self.in_memory.contains(&target)
     }
 
     /// Records that a local needs memory.
-    pub(super) fn put_in_memory(&mut self, target: TargetId) {
+    pub(in crate::lower) fn put_in_memory(&mut self, target: TargetId) {
         self.changed |= self.in_memory.insert(target);
     }
 }

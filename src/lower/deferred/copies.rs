@@ -11,25 +11,25 @@
 //!
 //! Deliberately absent: whether two copies of one thread overlap.
 
-use super::access::Touch;
 use super::again::Mark;
-use super::home::{Holder, Home};
-use super::pass::Pass;
 use super::under_way::CopyId;
-use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
     Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, For, Function, GeometryVar, HavocReason,
     MemoryOrder, ScalarType, Space, Step, Stmt, SyncMemory, SyncScope,
 };
+use crate::lower::pass::Pass;
+use crate::lower::storage::access::Touch;
+use crate::lower::storage::home::{Holder, Home};
+use crate::lower::value::{Base, Pointer, Value};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// What a copy touches from a place on.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(in crate::lower) enum Part {
     /// So many bytes.
     Together(ExprId),
     /// Elements that lie apart, and nothing between them.
@@ -54,7 +54,7 @@ const EVENT_BYTES: u64 = 8;
 
 impl Pass<'_> {
     /// A call that begins copies, or waits for them.
-    pub(super) fn copying(&mut self, copying: Copying, args: &[Expr], call: &Expr) -> Value {
+    pub(in crate::lower) fn copying(&mut self, copying: Copying, args: &[Expr], call: &Expr) -> Value {
         let span = call.span;
         let waits = matches!(copying, Copying::WaitOldest | Copying::GroupWait(_) | Copying::WaitEvents);
         self.begun.waits.all += u32::from(waits);
@@ -89,7 +89,7 @@ impl Pass<'_> {
     }
 
     /// All batches of the thread but the newest so many are done.
-    pub(super) fn wait_for_all_but(&mut self, newest: ExprId, span: Span) {
+    pub(in crate::lower) fn wait_for_all_but(&mut self, newest: ExprId, span: Span) {
         self.begun.waits.all += 1;
         match self.kernel.exprs.as_int(newest).map(u32::try_from) {
             Some(Ok(newest)) => self.copies.wait_for_all_but(newest),
@@ -121,13 +121,13 @@ impl Pass<'_> {
     }
 
     /// A thread begins a copy.
-    pub(super) fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+    pub(in crate::lower) fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
         let ((), part) = self.marked(|pass| pass.copy_now(to, from, span));
         self.begin(from.0, to.0, None, part);
     }
 
     /// The accesses of a copy.
-    pub(super) fn copy_now(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+    pub(in crate::lower) fn copy_now(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
         self.while_copying(|pass| {
             pass.read_bytes(from.0, from.1, span);
             pass.move_bytes(to.0, Touch::Write, to.1, span);
@@ -268,7 +268,7 @@ impl Pass<'_> {
 
     /// All threads of the group meet, which orders nothing (OpenCL C, "Async Copies": a copy "does not perform any
     /// implicit synchronization of source data such as using a barrier"), and each may touch every byte.
-    pub(super) fn copy_together(
+    pub(in crate::lower) fn copy_together(
         &mut self,
         group: Group,
         to: (&Pointer, Part),
@@ -378,7 +378,7 @@ impl Pass<'_> {
     }
 
     /// The arrays that a pointer may lead to, as far as that is known.
-    pub(super) fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
+    pub(in crate::lower) fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
         match &pointer.base {
             Base::Target(target) => self.array_of(*target).into_iter().collect(),
             Base::OneOf { targets, .. } => targets.iter().filter_map(|&target| self.array_of(target)).collect(),

@@ -1,21 +1,21 @@
 //! Accesses to arrays: the reads, writes and atomics of the calculus.
 
-use super::pass::Pass;
-use super::value::{Place, Pointer, Value};
 use crate::calculus::{
     Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, HavocReason, MemoryOrder, ScalarType, Space, Stmt, SyncScope,
     VarId,
 };
+use crate::lower::pass::Pass;
+use crate::lower::value::{Place, Pointer, Value};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// An atomic operation, apart from what it works on.
-pub(super) struct Atomic {
-    pub(super) op: AtomicOp,
-    pub(super) operands: Vec<ExprId>,
-    pub(super) order: MemoryOrder,
-    pub(super) scope: SyncScope,
+pub(in crate::lower) struct Atomic {
+    pub(in crate::lower) op: AtomicOp,
+    pub(in crate::lower) operands: Vec<ExprId>,
+    pub(in crate::lower) order: MemoryOrder,
+    pub(in crate::lower) scope: SyncScope,
 }
 
 impl Pass<'_> {
@@ -71,7 +71,7 @@ impl Pass<'_> {
     }
 
     /// Reads `place`, which lies in `array`.
-    pub(super) fn read(&mut self, array: ArrayId, place: &Place, span: Span) -> Value {
+    pub(in crate::lower) fn read(&mut self, array: ArrayId, place: &Place, span: Span) -> Value {
         let access = self.access(array, place, span);
         let scalar = self.layout.scalar(place.ty).filter(|_| place.bits.is_none());
         let carrier_bytes = u16::try_from(access.bytes).unwrap_or(u16::MAX);
@@ -91,7 +91,7 @@ impl Pass<'_> {
     }
 
     /// What a bit-field of so many bits keeps of a value.
-    pub(super) fn in_bits(&mut self, value: ExprId, width: u32) -> ExprId {
+    pub(in crate::lower) fn in_bits(&mut self, value: ExprId, width: u32) -> ExprId {
         let ScalarType::Int { width: whole, signed } = self.kernel.exprs.ty(value) else { return value };
         let sign = if signed { 1_i128 << width.saturating_sub(1) } else { 0 };
         let fits = |(least, greatest): (i128, i128)| -sign <= least && greatest < (1 << width) - sign;
@@ -127,7 +127,7 @@ impl Pass<'_> {
     }
 
     /// Writes `value` to `place`, which lies in `array`.
-    pub(super) fn write(&mut self, array: ArrayId, place: &Place, value: Option<&Value>, span: Span) {
+    pub(in crate::lower) fn write(&mut self, array: ArrayId, place: &Place, value: Option<&Value>, span: Span) {
         if let (Some(Value::Aggregate(parts)), Space::Private) = (value, self.kernel.arrays[array].space)
             && let Some(leaves) = self.layout.leaves(place.ty)
         {
@@ -170,7 +170,7 @@ impl Pass<'_> {
     }
 
     /// An access of `bytes` bytes at a place, for `memcpy` and its kin: a write, or a read of an unused value.
-    pub(super) fn touch(&mut self, array: ArrayId, offset: ExprId, bytes: u32, write: Touch, span: Span) {
+    pub(in crate::lower) fn touch(&mut self, array: ArrayId, offset: ExprId, bytes: u32, write: Touch, span: Span) {
         self.units.entry(array).or_default().insert(None);
         let offset = self.placed(array, offset);
         let access = Access { array, offset, bytes, align: 1, site: self.site(span) };
@@ -188,7 +188,14 @@ impl Pass<'_> {
     }
 
     /// An atomic on `place`, which lies in `array`; `var` takes the old value.
-    pub(super) fn atomic(&mut self, array: ArrayId, place: &Place, var: Option<VarId>, atomic: &Atomic, span: Span) {
+    pub(in crate::lower) fn atomic(
+        &mut self,
+        array: ArrayId,
+        place: &Place,
+        var: Option<VarId>,
+        atomic: &Atomic,
+        span: Span,
+    ) {
         self.note_stored(array, Some(place.ty), None);
         if self.writes_unlaid(array, place, span) {
             let reason = HavocReason::Other("an atomic on memory that is not known".to_owned());
@@ -203,13 +210,13 @@ impl Pass<'_> {
     }
 
     /// Remembers the unit in which `array` is addressed.
-    pub(super) fn note_unit(&mut self, array: ArrayId, ty: TypeId) {
+    pub(in crate::lower) fn note_unit(&mut self, array: ArrayId, ty: TypeId) {
         let unit = self.layout.symbolic(ty);
         self.units.entry(array).or_default().insert(unit);
     }
 
     /// The arrays that are addressed in units of unknown size and in others, too.
-    pub(super) fn mixed_units(&self) -> BTreeSet<ArrayId> {
+    pub(in crate::lower) fn mixed_units(&self) -> BTreeSet<ArrayId> {
         let mixed = self.units.iter().filter(|(_, units)| units.len() > 1);
         mixed.map(|(&array, _)| array).collect()
     }
@@ -217,7 +224,7 @@ impl Pass<'_> {
 
 /// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
+pub(in crate::lower) enum Touch {
     Read,
     Write,
 }

@@ -14,13 +14,13 @@
 //!
 //! Deliberately absent: own accesses told apart by their elements: any access to an array that is being copied counts.
 
-use super::access::Touch;
 use super::again::Mark;
 use super::events::{EventId, Events, Held};
-use super::pass::Pass;
-use super::value::Pointer;
 use crate::builtins::collectives::Group;
 use crate::calculus::{Access, ArrayId, ExprId, ScalarType, SiteId, Stmt, VarId};
+use crate::lower::pass::Pass;
+use crate::lower::storage::access::Touch;
+use crate::lower::value::Pointer;
 use crate::memory_model::fences;
 use crate::settle::notes::Object;
 use crate::source::Span;
@@ -28,11 +28,11 @@ use std::collections::BTreeSet;
 
 /// The identity of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CopyId(u32);
+pub(in crate::lower) struct CopyId(u32);
 
 /// Copies that are under way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Copies {
+pub(in crate::lower) struct Copies {
     pending: Vec<Copy>,
     /// The events that variables hold.
     held: Held,
@@ -53,13 +53,13 @@ impl Copies {
     }
 
     /// The copies that a group has begun and that its wait covers.
-    pub(super) fn of_group(&self, group: Group) -> BTreeSet<CopyId> {
+    pub(in crate::lower) fn of_group(&self, group: Group) -> BTreeSet<CopyId> {
         let begun = self.pending.iter().filter(|copy| copy.group == Some(group) && copy.told_by.is_none());
         begun.map(|copy| copy.id).collect()
     }
 
     /// What the thread has begun by itself is one more batch.
-    pub(super) fn commit(&mut self) {
+    pub(in crate::lower) fn commit(&mut self) {
         let of_thread = |copy: &&mut Copy| copy.group.is_none() && copy.told_by.is_none();
         for copy in self.pending.iter_mut().filter(of_thread) {
             copy.newer = Some(copy.newer.map_or(0, |newer| newer + 1));
@@ -70,7 +70,7 @@ impl Copies {
     }
 
     /// All batches but the newest so many are done.
-    pub(super) fn wait_for_all_but(&mut self, newest: u32) {
+    pub(in crate::lower) fn wait_for_all_but(&mut self, newest: u32) {
         self.pending.retain(|copy| copy.newer.is_none_or(|newer| newer < newest));
         self.pending.iter_mut().for_each(|copy| copy.may_be_done |= copy.is_repeated);
         if let Batches::Known(batches) = &mut self.batches {
@@ -79,14 +79,14 @@ impl Copies {
     }
 
     /// A barrier tells when the copy is done that was begun last.
-    pub(super) fn last_is_told_by(&mut self, barrier: Object) {
+    pub(in crate::lower) fn last_is_told_by(&mut self, barrier: Object) {
         if let Some(copy) = self.pending.last_mut() {
             copy.told_by = Some((barrier, false));
         }
     }
 
     /// These copies are done. Returns what they touched and no other copy does.
-    pub(super) fn finish(&mut self, done: &BTreeSet<CopyId>) -> BTreeSet<ArrayId> {
+    pub(in crate::lower) fn finish(&mut self, done: &BTreeSet<CopyId>) -> BTreeSet<ArrayId> {
         let mut touched = self.arrays();
         self.pending.retain(|copy| !done.contains(&copy.id));
         for busy in self.arrays() {
@@ -96,19 +96,19 @@ impl Copies {
     }
 
     /// Nothing is known of the copies any more; the arrays that they touch.
-    pub(super) fn give_up(&mut self) -> Vec<ArrayId> {
+    pub(in crate::lower) fn give_up(&mut self) -> Vec<ArrayId> {
         let arrays = self.arrays();
         self.pending.clear();
         arrays.into_iter().collect()
     }
 
     /// The event that a value is, if one is known.
-    pub(super) fn held(&self, value: ExprId) -> Option<EventId> {
+    pub(in crate::lower) fn held(&self, value: ExprId) -> Option<EventId> {
         self.held.get(&value).copied()
     }
 
     /// A value is an event.
-    pub(super) fn hold(&mut self, value: ExprId, event: EventId) {
+    pub(in crate::lower) fn hold(&mut self, value: ExprId, event: EventId) {
         self.held.insert(value, event);
     }
 }
@@ -129,20 +129,20 @@ impl Default for Batches {
 
 /// Numbers of waits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waits {
-    pub(super) all: u32,
+pub(in crate::lower) struct Waits {
+    pub(in crate::lower) all: u32,
     /// For an oldest batch.
     oldest: u32,
 }
 
 /// What stays known of copies wherever the walk goes back to an earlier place.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Begun {
+pub(in crate::lower) struct Begun {
     count: u32,
-    pub(super) waits: Waits,
+    pub(in crate::lower) waits: Waits,
     /// What they touch.
     touched: BTreeSet<ArrayId>,
-    pub(super) events: Events,
+    pub(in crate::lower) events: Events,
 }
 
 /// A copy that is under way.
@@ -177,7 +177,7 @@ const EVENT: ScalarType = ScalarType::U64;
 
 impl Pass<'_> {
     /// The oldest batch is done, and it may be an empty one.
-    pub(super) fn copies_wait_for_oldest(&mut self) {
+    pub(in crate::lower) fn copies_wait_for_oldest(&mut self) {
         self.begun.waits.oldest += 1;
         match &mut self.copies.batches {
             Batches::Known(0) => {}
@@ -192,7 +192,7 @@ impl Pass<'_> {
     }
 
     /// The thread arrives at a barrier, and with it what was begun for that barrier; `None` is a group's own barrier.
-    pub(super) fn copies_arrive(&mut self, barrier: Option<Object>) {
+    pub(in crate::lower) fn copies_arrive(&mut self, barrier: Option<Object>) {
         for copy in &mut self.copies.pending {
             if let Some((object, arrived)) = &mut copy.told_by {
                 *arrived |= Some(*object) == barrier;
@@ -201,20 +201,26 @@ impl Pass<'_> {
     }
 
     /// The barrier lets the thread go on: what was begun for it before the thread arrived is done.
-    pub(super) fn copies_are_done_at(&mut self, barrier: Option<Object>) {
+    pub(in crate::lower) fn copies_are_done_at(&mut self, barrier: Option<Object>) {
         self.begun.waits.all += 1;
         self.copies.pending.retain(|copy| !matches!(copy.told_by, Some((object, true)) if Some(object) == barrier));
     }
 
     /// What `action` emits is part of copies.
-    pub(super) fn while_copying(&mut self, action: impl FnOnce(&mut Self)) {
+    pub(in crate::lower) fn while_copying(&mut self, action: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.copies.is_copying, true);
         action(self);
         self.copies.is_copying = before;
     }
 
     /// A copy has begun.
-    pub(super) fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>, part: [Mark; 2]) -> CopyId {
+    pub(in crate::lower) fn begin(
+        &mut self,
+        from: &Pointer,
+        to: &Pointer,
+        group: Option<Group>,
+        part: [Mark; 2],
+    ) -> CopyId {
         let (reads, writes) = (self.arrays_behind(from), self.arrays_behind(to));
         let id = CopyId(self.begun.count);
         self.begun.count += 1;
@@ -235,7 +241,7 @@ impl Pass<'_> {
 
     /// A statement is about to be emitted: what it does while a copy is under way may not be modelled. Returns the barrier
     /// that it is, if copies go on behind it.
-    pub(super) fn watch_copies(&mut self, stmt: &Stmt) -> Option<SiteId> {
+    pub(in crate::lower) fn watch_copies(&mut self, stmt: &Stmt) -> Option<SiteId> {
         if self.copies.is_copying {
             if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
                 self.notes.of_libraries.insert(access.site);
@@ -277,7 +283,7 @@ impl Pass<'_> {
     }
 
     /// A barrier has been emitted while copies are under way: each may read and write behind it.
-    pub(super) fn copies_go_on(&mut self, barrier: SiteId) {
+    pub(in crate::lower) fn copies_go_on(&mut self, barrier: SiteId) {
         let pending = self.copies.pending.clone();
         if !pending.iter().all(|copy| !copy.may_be_done && self.repeat(copy.part).is_some()) {
             self.give_up_copies_at(barrier);
@@ -291,7 +297,7 @@ impl Pass<'_> {
 
     /// A loop has been lowered whose body is `block`: what is under way at its end is so at the start of its next turn, and
     /// what was under way before it may still be.
-    pub(super) fn copies_of_turns(&mut self, (before, waits): (Copies, Waits), block: &[Stmt]) {
+    pub(in crate::lower) fn copies_of_turns(&mut self, (before, waits): (Copies, Waits), block: &[Stmt]) {
         let earlier = before.under_way();
         let begun = self.copies.under_way().difference(&earlier).copied().collect();
         self.begun.events.turn(&before.held, &self.copies.held, &begun);
@@ -364,13 +370,13 @@ impl Pass<'_> {
     }
 
     /// The kernel ends. What a thread has begun is done before it is over, and no barrier comes any more.
-    pub(super) fn copies_at_the_end(&mut self, span: Span) {
+    pub(in crate::lower) fn copies_at_the_end(&mut self, span: Span) {
         self.copies.pending.retain(|copy| copy.group.is_some());
         self.no_copies_here(span);
     }
 
     /// Copies must not be under way here: their moment would not be known.
-    pub(super) fn no_copies_here(&mut self, span: Span) {
+    pub(in crate::lower) fn no_copies_here(&mut self, span: Span) {
         if !self.copies.pending.is_empty() {
             self.give_up_copies(Some(span), "asynchronous copy that is under way into or out of a loop or function");
         }
@@ -383,27 +389,27 @@ impl Pass<'_> {
     }
 
     /// What is under way before a loop, and the number of waits so far.
-    pub(super) fn copies_before_turns(&self) -> (Copies, Waits) {
+    pub(in crate::lower) fn copies_before_turns(&self) -> (Copies, Waits) {
         (self.copies.clone(), self.begun.waits)
     }
 
     /// Whether a copy is under way.
-    pub(super) fn is_copying_now(&self) -> bool {
+    pub(in crate::lower) fn is_copying_now(&self) -> bool {
         !self.copies.pending.is_empty()
     }
 
     /// What is under way, to come back to.
-    pub(super) fn copies_now(&self) -> Copies {
+    pub(in crate::lower) fn copies_now(&self) -> Copies {
         self.copies.clone()
     }
 
     /// Goes back to what was under way before, and returns what is now.
-    pub(super) fn other_way(&mut self, before: &Copies) -> Copies {
+    pub(in crate::lower) fn other_way(&mut self, before: &Copies) -> Copies {
         std::mem::replace(&mut self.copies, before.clone())
     }
 
     /// Two ways meet: what is under way at the end of either is.
-    pub(super) fn join_copies(&mut self, other: Copies) {
+    pub(in crate::lower) fn join_copies(&mut self, other: Copies) {
         let (here, there) = (self.copies.under_way(), other.under_way());
         self.copies.held = self.begun.events.join((&self.copies.held, &here), (&other.held, &there));
         let begun_before: Vec<bool> = self.copies.pending.iter().map(|copy| self.is_open(copy.part[0])).collect();

@@ -7,8 +7,8 @@
 //! Deliberately absent: orders of accesses to memory, whose contents are no variables, and pointers to one variable in several
 //! others.
 
-use super::pass::Pass;
 use crate::calculus::Relied;
+use crate::lower::pass::Pass;
 use crate::resolve::program::visit::{each_expr, push_operands};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, VariableId};
 use crate::source::Span;
@@ -30,7 +30,7 @@ impl Touched {
 
 impl Pass<'_> {
     /// Tells that operands or arguments are evaluated from left to right, where that may decide something.
-    pub(super) fn note_order(&mut self, operands: &[&Expr], span: Span) {
+    pub(in crate::lower) fn note_order(&mut self, operands: &[&Expr], span: Span) {
         let has_call = |expr: &&&Expr| self.may_assign(expr);
         if operands.len() < 2 || operands.iter().filter(has_call).count() == 0 {
             return;

@@ -5,14 +5,14 @@
 //! what is proved of the log is proved of them all. The log is made of variables of the thread; nothing that the program
 //! does depends on them. It is kept when the kernel is complete (`src/settle/logs.rs`).
 
-use super::pass::Pass;
 use crate::builtins;
 use crate::calculus::{ArrayId, ScalarType};
+use crate::lower::pass::Pass;
 use crate::settle::notes::{Direction, Log};
 
 impl Pass<'_> {
     /// The log of these accesses, which is kept from now on, also of what comes before.
-    pub(super) fn log(&mut self, array: ArrayId, direction: builtins::Direction) -> Log {
+    pub(in crate::lower) fn log(&mut self, array: ArrayId, direction: builtins::Direction) -> Log {
         let direction = match direction {
             builtins::Direction::Read => Direction::Read,
             builtins::Direction::Write => Direction::Write,

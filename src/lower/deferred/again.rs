@@ -11,12 +11,12 @@
 //!
 //! Deliberately absent: fences, which order only where they stand; claims, which are checked once.
 
-use super::loops::{collect_assigned, each_expr};
-use super::pass::Pass;
 use crate::calculus::{
     Access, Among, ArrayId, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Step,
     Stmt, SyncScope, Test, VarId,
 };
+use crate::lower::pass::Pass;
+use crate::lower::walk::loops::{collect_assigned, each_expr};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ struct Again {
 
 /// A place between two statements. It is a variable that is assigned there and used nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark(VarId);
+pub(in crate::lower) struct Mark(VarId);
 
 impl Mark {
     fn is_here(self, stmt: &Stmt) -> bool {
@@ -55,7 +55,7 @@ impl Again {
 
 impl Pass<'_> {
     /// Marks the place behind the last statement.
-    pub(super) fn mark(&mut self) -> Mark {
+    pub(in crate::lower) fn mark(&mut self) -> Mark {
         let var = self.temporary("here", ScalarType::Bool);
         self.set_flag(var, 1);
         Mark(var)
@@ -66,7 +66,7 @@ impl Pass<'_> {
     ///
     /// If the block is closed already, the branches and loops around it are repeated with it, and of what else they do
     /// only the values of variables.
-    pub(super) fn repeat(&mut self, part: [Mark; 2]) -> Option<()> {
+    pub(in crate::lower) fn repeat(&mut self, part: [Mark; 2]) -> Option<()> {
         let (block, place) = self.find(part)?;
         let around = self.open(block)[place.clone()].to_vec();
         let part = between(&around, part)?;
@@ -91,12 +91,12 @@ impl Pass<'_> {
     }
 
     /// Whether a place is in the innermost open block itself.
-    pub(super) fn is_in_this_block(&self, mark: Mark) -> bool {
+    pub(in crate::lower) fn is_in_this_block(&self, mark: Mark) -> bool {
         self.open(self.open_blocks() - 1).iter().any(|stmt| mark.is_here(stmt))
     }
 
     /// Whether a place is in an open block or in a block of it that is closed.
-    pub(super) fn is_open(&self, mark: Mark) -> bool {
+    pub(in crate::lower) fn is_open(&self, mark: Mark) -> bool {
         self.find([mark, mark]).is_some()
     }
 

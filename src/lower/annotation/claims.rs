@@ -4,16 +4,16 @@
 //! variables is noted and left out. At the head of a loop (`for (…; __invariant(c), i < n; …)`) a claim is made
 //! whenever the test is evaluated: at the start of each turn, and after the loop unless it was left by a jump.
 
-use super::facts::Target;
-use super::pass::Pass;
 use crate::builtins::{Builtin, Claim};
 use crate::calculus::{Basis, Claimed, Stmt};
+use crate::lower::pass::Pass;
+use crate::lower::storage::facts::Target;
 use crate::resolve::program::{Expr, ExprKind, Storage, VariableId};
 use crate::source::Span;
 
 /// A claim at the head of a loop.
 #[derive(Clone, Copy)]
-pub(super) struct HeadClaim<'e> {
+pub(in crate::lower) struct HeadClaim<'e> {
     claim: Claim,
     name: &'e str,
     args: &'e [Expr],
@@ -22,7 +22,7 @@ pub(super) struct HeadClaim<'e> {
 
 impl<'p> Pass<'p> {
     /// A claim that an annotation makes here.
-    pub(super) fn annotated_claim(&mut self, claim: Claim, name: &str, args: &[Expr], span: Span) {
+    pub(in crate::lower) fn annotated_claim(&mut self, claim: Claim, name: &str, args: &[Expr], span: Span) {
         let Some(arg) = args.first() else { return };
         if matches!(claim, Claim::FunctionWide | Claim::FunctionWideCandidate) {
             // It is made at the heads of loops.
@@ -47,11 +47,11 @@ impl<'p> Pass<'p> {
     fn may_change(&mut self, expr: &Expr) -> bool {
         let Some(frame) = self.frames.last() else { return true };
         let assigned = self.scans.assigned(self.program, frame.function);
-        super::scan::mentions(expr, &assigned)
+        crate::lower::walk::scan::mentions(expr, &assigned)
     }
 
     /// The claims of the current function about the heads of all its loops.
-    pub(super) fn function_wide(&mut self) -> Vec<HeadClaim<'p>> {
+    pub(in crate::lower) fn function_wide(&mut self) -> Vec<HeadClaim<'p>> {
         let program = self.program;
         let function = self.frame().function;
         if !self.scans.claims_everywhere(program, function) {
@@ -59,13 +59,14 @@ impl<'p> Pass<'p> {
         }
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         let mut claims = Vec::new();
-        for call in super::scan::function_wide(body) {
+        for call in crate::lower::walk::scan::function_wide(body) {
             let ExprKind::Builtin(builtin, name, args) = &call.kind else { continue };
             let claim = match builtin {
                 Builtin::Claim(Claim::FunctionWide) => Claim::Asserted,
                 _ => Claim::Candidate,
             };
-            let unknown = super::scan::variables(call).into_iter().find(|&variable| !self.is_declared(variable));
+            let unknown =
+                crate::lower::walk::scan::variables(call).into_iter().find(|&variable| !self.is_declared(variable));
             match unknown {
                 None => claims.push(HeadClaim { claim, name, args, span: call.span }),
                 Some(variable) => {
@@ -85,7 +86,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Makes the claims of the head of a loop.
-    pub(super) fn claim_all(&mut self, claims: &[HeadClaim<'_>]) {
+    pub(in crate::lower) fn claim_all(&mut self, claims: &[HeadClaim<'_>]) {
         for head in claims {
             self.annotated_claim(head.claim, head.name, head.args, head.span);
         }
@@ -93,7 +94,7 @@ impl<'p> Pass<'p> {
 }
 
 /// The claims that stand before the test of a loop, and the test without them; `None` if there are none.
-pub(super) fn split(test: &Expr) -> Option<(Vec<HeadClaim<'_>>, Expr)> {
+pub(in crate::lower) fn split(test: &Expr) -> Option<(Vec<HeadClaim<'_>>, Expr)> {
     match &test.kind {
         ExprKind::Convert(inner) => {
             let (claims, inner) = split(inner)?;

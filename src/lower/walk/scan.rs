@@ -8,11 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// The set of variables that a function may change after their declaration.
-pub(super) type Assigned = Rc<FxHashSet<VariableId>>;
+pub(in crate::lower) type Assigned = Rc<FxHashSet<VariableId>>;
 
 /// Answers by function, computed once in a pass.
 #[derive(Default)]
-pub(super) struct Scans {
+pub(in crate::lower) struct Scans {
     assigned: FxHashMap<FunctionId, Assigned>,
     anywhere: Option<Assigned>,
     function_wide: FxHashMap<FunctionId, bool>,
@@ -20,13 +20,13 @@ pub(super) struct Scans {
 
 impl Scans {
     /// Whether a function makes claims at the heads of all its loops.
-    pub(super) fn claims_everywhere(&mut self, program: &Program, function: FunctionId) -> bool {
+    pub(in crate::lower) fn claims_everywhere(&mut self, program: &Program, function: FunctionId) -> bool {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         *self.function_wide.entry(function).or_insert_with(|| !function_wide(body).is_empty())
     }
 
     /// Variables that any function of the program changes.
-    pub(super) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
+    pub(in crate::lower) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
         let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
         Rc::clone(
             self.anywhere
@@ -35,7 +35,7 @@ impl Scans {
     }
 
     /// Variables that `function` assigns, steps, or takes the address of (a reference counts as that).
-    pub(super) fn assigned(&mut self, program: &Program, function: FunctionId) -> Assigned {
+    pub(in crate::lower) fn assigned(&mut self, program: &Program, function: FunctionId) -> Assigned {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(program, body))))
     }
@@ -48,7 +48,8 @@ fn assigned_in(program: &Program, body: &[Stmt]) -> FxHashSet<VariableId> {
         if let (ExprKind::Construct(parts), Type::Record(record)) = (&expr.kind, &program.types[expr.ty])
             && program.records[*record].is_fixed
         {
-            let read = parts.iter().enumerate().filter(|(at, _)| super::closure::only_reads(program, *record, *at));
+            let read =
+                parts.iter().enumerate().filter(|(at, _)| crate::lower::closure::only_reads(program, *record, *at));
             only_read.extend(read.map(|(_, part)| std::ptr::from_ref(part)));
         }
         if only_read.contains(&std::ptr::from_ref(expr)) {
@@ -80,7 +81,7 @@ fn is_fixed(program: &Program, object: &Expr) -> bool {
 }
 
 /// Claims that a function makes at the heads of all its loops: the calls.
-pub(super) fn function_wide(body: &[Stmt]) -> Vec<&Expr> {
+pub(in crate::lower) fn function_wide(body: &[Stmt]) -> Vec<&Expr> {
     let mut found = Vec::new();
     each_expr(body, |expr| {
         let wide =
@@ -93,7 +94,7 @@ pub(super) fn function_wide(body: &[Stmt]) -> Vec<&Expr> {
 }
 
 /// Whether nothing but annotations stands in a body, and among them one that says what the function accesses.
-pub(super) fn is_specification(body: &[Stmt]) -> bool {
+pub(in crate::lower) fn is_specification(body: &[Stmt]) -> bool {
     let mut only_annotations = true;
     let mut specified = false;
     each_stmt(body, |stmt| match &stmt.kind {
@@ -119,7 +120,7 @@ fn annotation(expr: &Expr) -> Option<&Builtin> {
 }
 
 /// Variables that an expression mentions.
-pub(super) fn variables(expr: &Expr) -> Vec<VariableId> {
+pub(in crate::lower) fn variables(expr: &Expr) -> Vec<VariableId> {
     let (mut stack, mut found) = (vec![expr], Vec::new());
     while let Some(expr) = stack.pop() {
         if let ExprKind::Variable(variable) = &expr.kind {
@@ -151,12 +152,12 @@ fn root_variables(expr: &Expr) -> Vec<VariableId> {
 }
 
 /// Whether an expression mentions one of these variables.
-pub(super) fn mentions(expr: &Expr, variables: &FxHashSet<VariableId>) -> bool {
+pub(in crate::lower) fn mentions(expr: &Expr, variables: &FxHashSet<VariableId>) -> bool {
     any_within(expr, |expr| matches!(&expr.kind, ExprKind::Variable(variable) if variables.contains(variable)))
 }
 
 /// Whether a `return` stands where something of the function may follow it.
-pub(super) fn has_early_return(body: &[Stmt]) -> bool {
+pub(in crate::lower) fn has_early_return(body: &[Stmt]) -> bool {
     // Statements after which the function ends are looked into; any other `return` is early.
     let mut tails: Vec<&[Stmt]> = vec![body];
     while let Some(list) = tails.pop() {
@@ -185,7 +186,7 @@ pub(super) fn has_early_return(body: &[Stmt]) -> bool {
 }
 
 /// Whether the only `return` of the function is its last statement.
-pub(super) fn returns_once_at_end(body: &[Stmt]) -> bool {
+pub(in crate::lower) fn returns_once_at_end(body: &[Stmt]) -> bool {
     let mut returns = 0;
     each_stmt(body, |stmt| returns += usize::from(matches!(stmt.kind, StmtKind::Return(_))));
     let mut list = body;

@@ -1,9 +1,9 @@
 //! Loops: counted ones become [`For`], all others [`Stmt::Loop`] with the jumps out of them in the test.
 
-use super::claims::{self, HeadClaim};
-use super::pass::{Jump, Pass};
 use super::stmt::Exits;
 use crate::calculus::{BinaryOp, Expr as Pure, ExprId, For, ScalarType, Step, Stmt as Calculus, Test, VarId};
+use crate::lower::annotation::claims::{self, HeadClaim};
+use crate::lower::pass::{Jump, Pass};
 use crate::resolve::program::{Expr, Stmt};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -37,7 +37,7 @@ struct Counted {
 
 impl Pass<'_> {
     /// `for (init; cond; step) body`
-    pub(super) fn for_loop(
+    pub(in crate::lower) fn for_loop(
         &mut self,
         init: Option<&Stmt>,
         cond: Option<&Expr>,
@@ -83,7 +83,7 @@ impl Pass<'_> {
     }
 
     /// `while (cond) body`
-    pub(super) fn while_loop(&mut self, cond: &Expr, body: &Stmt, span: Span) -> Exits {
+    pub(in crate::lower) fn while_loop(&mut self, cond: &Expr, body: &Stmt, span: Span) -> Exits {
         if self.waiting_loop(cond, body) {
             return Exits::default();
         }
@@ -175,7 +175,7 @@ impl Pass<'_> {
     }
 
     /// `do body while (cond);`
-    pub(super) fn do_loop(&mut self, body: &Stmt, cond: &Expr, span: Span) -> Exits {
+    pub(in crate::lower) fn do_loop(&mut self, body: &Stmt, cond: &Expr, span: Span) -> Exits {
         let body = self.loop_body(body, &[]);
         if let Some(flag) = body.broken {
             self.set_flag(flag, 0);
@@ -369,12 +369,12 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// The variables that `stmts` may assign.
-pub(super) fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
+pub(in crate::lower) fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
     assigned.extend(crate::calculus::statements::assigned(stmts));
 }
 
 /// Calls `visit` for the expressions that stand in `stmts`.
-pub(super) fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
+pub(in crate::lower) fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
     let mut stack: Vec<&Calculus> = stmts.iter().collect();
     while let Some(stmt) = stack.pop() {
         match stmt {
@@ -409,7 +409,7 @@ pub(super) fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
 
 impl Pass<'_> {
     /// `break;`
-    pub(super) fn break_out(&mut self, span: Span) -> Exits {
+    pub(in crate::lower) fn break_out(&mut self, span: Span) -> Exits {
         self.no_copies_here(span);
         let Some(last) = self.frame().jumps.len().checked_sub(1) else {
             self.unsupported(span, "break outside a loop".to_owned());
@@ -425,7 +425,7 @@ impl Pass<'_> {
     }
 
     /// `continue;`, which passes through switches to the loop.
-    pub(super) fn continue_loop(&mut self, span: Span) -> Exits {
+    pub(in crate::lower) fn continue_loop(&mut self, span: Span) -> Exits {
         self.no_copies_here(span);
         let Some(at) = self.frame().jumps.iter().rposition(|jump| jump.is_loop) else {
             self.unsupported(span, "continue outside a loop".to_owned());

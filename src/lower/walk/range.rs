@@ -1,13 +1,13 @@
 //! Bounds of pure expressions over ids and sizes, as far as a loop's comparison needs them.
 
-use super::pass::Pass;
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, Rules, ScalarType};
+use crate::lower::pass::Pass;
 
 const MAX_DEPTH: usize = 24;
 
 impl Pass<'_> {
     /// Least and greatest value that `expr` can have; signed overflow is taken not to happen.
-    pub(super) fn range(&self, expr: ExprId) -> Option<(i128, i128)> {
+    pub(in crate::lower) fn range(&self, expr: ExprId) -> Option<(i128, i128)> {
         self.range_within(expr, MAX_DEPTH)
     }
 

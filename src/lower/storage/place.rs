@@ -1,17 +1,17 @@
 //! Object expressions: which bytes of which target they denote.
 
-use super::builtin::Use;
 use super::facts::Target;
 use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
-use super::pass::Pass;
-use super::value::{Base, BitField, Object, Place, Pointer, Value};
 use crate::calculus::{HavocReason, ScalarType};
+use crate::lower::builtin::Use;
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, BitField, Object, Place, Pointer, Value};
 use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
 use crate::source::Span;
 
 /// Whether an expression denotes an object.
-pub(super) fn is_object(expr: &Expr) -> bool {
+pub(in crate::lower) fn is_object(expr: &Expr) -> bool {
     let mut current = expr;
     loop {
         current = match &current.kind {
@@ -35,7 +35,7 @@ pub(super) fn is_object(expr: &Expr) -> bool {
 
 impl Pass<'_> {
     /// The object that `expr` denotes; the operations inside it are carried out.
-    pub(super) fn object(&mut self, expr: &Expr) -> Object {
+    pub(in crate::lower) fn object(&mut self, expr: &Expr) -> Object {
         self.deeper(|pass| pass.object_inner(expr)).unwrap_or_else(|| Object::Whole(self.too_deep(expr)))
     }
 
@@ -63,7 +63,7 @@ impl Pass<'_> {
     }
 
     /// The contiguous object that `expr` denotes.
-    pub(super) fn place(&mut self, expr: &Expr) -> Place {
+    pub(in crate::lower) fn place(&mut self, expr: &Expr) -> Place {
         match self.object(expr) {
             Object::Whole(place) => place,
             Object::Lanes(_) => {
@@ -101,7 +101,7 @@ impl Pass<'_> {
         }
     }
 
-    pub(super) fn field_place(&mut self, base: Place, field: usize, ty: TypeId, span: Span) -> Place {
+    pub(in crate::lower) fn field_place(&mut self, base: Place, field: usize, ty: TypeId, span: Span) -> Place {
         let Type::Record(record) = self.program.types[base.ty] else {
             self.unsupported(span, "field of a type that is not known".to_owned());
             return self.lost(ty, "a field of a type that is not known");
@@ -140,7 +140,7 @@ impl Pass<'_> {
         Place { pointer: Pointer { base: whole.pointer.base, offset }, ty, bits: None }
     }
 
-    pub(super) fn lanes(&mut self, base: &Expr, lanes: &[u8], expr: &Expr) -> Object {
+    pub(in crate::lower) fn lanes(&mut self, base: &Expr, lanes: &[u8], expr: &Expr) -> Object {
         let vector = base.ty;
         let element = self.layout.element(vector).unwrap_or(expr.ty);
         // A swizzle of a swizzle picks among the places of the inner one.
@@ -173,7 +173,7 @@ impl Pass<'_> {
     }
 
     /// An object that holds `value` and whose address can be taken.
-    pub(super) fn temporary_object(&mut self, value: Value, ty: TypeId, span: Span) -> Pointer {
+    pub(in crate::lower) fn temporary_object(&mut self, value: Value, ty: TypeId, span: Span) -> Pointer {
         self.temporaries += 1;
         let target = Target::Temporary(self.chain(), self.temporaries);
         let target = self.facts.target(target);
@@ -199,7 +199,7 @@ impl Pass<'_> {
     }
 
     /// Loads an object.
-    pub(super) fn load_object(&mut self, object: &Object, span: Span) -> Value {
+    pub(in crate::lower) fn load_object(&mut self, object: &Object, span: Span) -> Value {
         match object {
             Object::Whole(place) => self.load(place, span),
             Object::Lanes(places) => Value::Aggregate(places.iter().map(|place| self.load(place, span)).collect()),
@@ -207,7 +207,7 @@ impl Pass<'_> {
     }
 
     /// Stores a value in an object.
-    pub(super) fn store_object(&mut self, object: &Object, value: Value, span: Span) {
+    pub(in crate::lower) fn store_object(&mut self, object: &Object, value: Value, span: Span) {
         match (object, value) {
             (Object::Whole(place), value) => self.store(place, value, span),
             (Object::Lanes(places), Value::Aggregate(parts)) => {
@@ -229,7 +229,7 @@ impl Pass<'_> {
     }
 
     /// The pointer that `expr` is.
-    pub(super) fn pointer(&mut self, expr: &Expr) -> Pointer {
+    pub(in crate::lower) fn pointer(&mut self, expr: &Expr) -> Pointer {
         match self.value(expr) {
             Value::Pointer(pointer) => pointer,
             _ => self.unknown_pointer("a pointer of unknown origin"),
@@ -237,7 +237,7 @@ impl Pass<'_> {
     }
 
     /// Every variable and array that a pointer argument reaches takes unknown contents.
-    pub(super) fn clobber(&mut self, pointer: &Pointer, reason: &HavocReason, span: Span) {
+    pub(in crate::lower) fn clobber(&mut self, pointer: &Pointer, reason: &HavocReason, span: Span) {
         let targets = match &pointer.base {
             Base::Target(target) => vec![*target],
             Base::OneOf { targets, .. } => targets.clone(),

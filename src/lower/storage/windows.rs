@@ -11,16 +11,16 @@
 //! Deliberately absent: addresses that are changed otherwise than by adding and subtracting, and those in memory.
 
 use super::facts::TargetId;
-use super::pass::Pass;
-use super::value::{Base, Pointer, Value};
 use crate::calculus::{BinaryOp, Expr as Node, ExprId, HavocReason, ScalarType, Space, Stmt, VarId};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Base, Pointer, Value};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is known of numbers that are addresses in the window.
 #[derive(Debug, Default)]
-pub(super) struct Windows {
+pub(in crate::lower) struct Windows {
     /// Where targets begin.
     roots: FxHashMap<ExprId, TargetId>,
     holders: FxHashMap<VarId, Holder>,
@@ -45,7 +45,7 @@ type Address = (TargetId, ExprId);
 
 impl Pass<'_> {
     /// `__cvta_generic_to_shared(pointer)`
-    pub(super) fn shared_address(&mut self, args: &[Expr], call: &Expr) -> Value {
+    pub(in crate::lower) fn shared_address(&mut self, args: &[Expr], call: &Expr) -> Value {
         let [pointer] = args else { return self.missing(call) };
         let value = self.value(pointer);
         self.escape(&value);
@@ -60,7 +60,7 @@ impl Pass<'_> {
     }
 
     /// The address in the window that a pointer to shared memory has, of type `U64`.
-    pub(super) fn address_in_window(&mut self, pointer: &Pointer) -> Option<ExprId> {
+    pub(in crate::lower) fn address_in_window(&mut self, pointer: &Pointer) -> Option<ExprId> {
         let Base::Target(target) = pointer.base else { return None };
         self.ensure_home(target);
         let array = self.array_of(target).filter(|&array| self.kernel.arrays[array].space == Space::Shared)?;
@@ -72,7 +72,7 @@ impl Pass<'_> {
     }
 
     /// The pointer that an operand for shared memory is, if that is known.
-    pub(super) fn pointer_in_window(&mut self, number: ExprId, span: Span) -> Option<Pointer> {
+    pub(in crate::lower) fn pointer_in_window(&mut self, number: ExprId, span: Span) -> Option<Pointer> {
         let (target, offset) = self.in_window(number)?;
         self.windows.used.push(span);
         Some(Pointer { base: Base::Target(target), offset })
@@ -134,7 +134,7 @@ impl Pass<'_> {
     }
 
     /// A variable is about to be assigned, perhaps an address.
-    pub(super) fn hold_address(&mut self, var: VarId, value: ExprId) {
+    pub(in crate::lower) fn hold_address(&mut self, var: VarId, value: ExprId) {
         if self.windows.roots.is_empty() {
             return;
         }
@@ -156,7 +156,7 @@ impl Pass<'_> {
     }
 
     /// The kernel is complete: whether all variables that were taken to hold addresses do.
-    pub(super) fn windows_at_the_end(&mut self) {
+    pub(in crate::lower) fn windows_at_the_end(&mut self) {
         let windows = std::mem::take(&mut self.windows);
         if windows.used.is_empty() || !windows.is_refuted && windows.is_kept(&self.kernel.body) {
             return;

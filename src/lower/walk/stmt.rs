@@ -3,9 +3,9 @@
 //! A jump sets a flag. Whatever of the enclosing statement lists follows is guarded by `!flag`, one `if`
 //! for each flag, so that the guard of a `return` is literally the negated variable.
 
-use super::pass::Pass;
-use super::value::{Place, Value};
 use crate::calculus::{ExprId, HavocReason, VarId};
+use crate::lower::pass::Pass;
+use crate::lower::value::{Place, Value};
 use crate::resolve::program::{Expr, ExprKind, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 
@@ -14,11 +14,11 @@ const MAX_NESTED_GUARDS: usize = 40;
 
 /// How a statement may be left other than at its end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exits {
+pub(in crate::lower) struct Exits {
     /// Flags that it may set, in the order in which guards should name them.
-    pub(super) flags: Vec<VarId>,
+    pub(in crate::lower) flags: Vec<VarId>,
     /// Whether what follows is never reached.
-    pub(super) always: bool,
+    pub(in crate::lower) always: bool,
 }
 
 impl Exits {
@@ -30,7 +30,7 @@ impl Exits {
         Exits { flags: flag.into_iter().collect(), always: true }
     }
 
-    pub(super) fn add(&mut self, flags: &[VarId]) {
+    pub(in crate::lower) fn add(&mut self, flags: &[VarId]) {
         for flag in flags {
             if !self.flags.contains(flag) {
                 self.flags.push(*flag);
@@ -42,7 +42,7 @@ impl Exits {
 
 impl Pass<'_> {
     /// Lowers statements in order.
-    pub(super) fn stmts(&mut self, list: &[Stmt]) -> Exits {
+    pub(in crate::lower) fn stmts(&mut self, list: &[Stmt]) -> Exits {
         let mut exits = Exits::none();
         let mut opened: Vec<VarId> = Vec::new();
         let mut waiting: Vec<VarId> = Vec::new();
@@ -78,13 +78,13 @@ impl Pass<'_> {
     }
 
     /// `!flag`
-    pub(super) fn negated(&mut self, flag: VarId) -> ExprId {
+    pub(in crate::lower) fn negated(&mut self, flag: VarId) -> ExprId {
         let value = self.var(flag);
         self.exprs().not(value)
     }
 
     /// Lowers one statement.
-    pub(super) fn stmt(&mut self, stmt: &Stmt) -> Exits {
+    pub(in crate::lower) fn stmt(&mut self, stmt: &Stmt) -> Exits {
         self.deeper(|pass| pass.stmt_inner(stmt)).unwrap_or_else(|| {
             self.unsupported(stmt.span, "statement that is nested too deeply".to_owned());
             Exits::none()
@@ -109,7 +109,7 @@ impl Pass<'_> {
             StmtKind::Continue => return self.continue_loop(span),
             StmtKind::Return(value) => return self.return_from(value.as_ref(), span),
             StmtKind::Asm { text, outputs, inputs, clobbers_memory } => {
-                let asm = super::asm::Asm { text, outputs, inputs, clobbers_memory: *clobbers_memory };
+                let asm = crate::lower::asm::Asm { text, outputs, inputs, clobbers_memory: *clobbers_memory };
                 self.inline_assembly(&asm, span);
             }
             StmtKind::Unsupported(reason) => self.unsupported(span, reason.clone()),
@@ -171,7 +171,7 @@ impl Pass<'_> {
     }
 
     /// The value of a function whose only `return` is its last statement, which `list` ends with.
-    pub(super) fn stmts_with_value(&mut self, list: &[Stmt]) -> Value {
+    pub(in crate::lower) fn stmts_with_value(&mut self, list: &[Stmt]) -> Value {
         let Some((end, before)) = list.split_last() else { return Value::Void };
         self.stmts(before);
         match &end.kind {
@@ -185,7 +185,7 @@ impl Pass<'_> {
     }
 
     /// An object's contents become unknown, as an instruction or call that is not modelled leaves them.
-    pub(super) fn forget(&mut self, expr: &Expr, reason: &HavocReason, span: Span) {
+    pub(in crate::lower) fn forget(&mut self, expr: &Expr, reason: &HavocReason, span: Span) {
         if matches!(expr.kind, ExprKind::Unsupported(_)) || matches!(self.program.types[expr.ty], Type::Void) {
             return;
         }
