@@ -12,7 +12,7 @@
 //!
 //! Deliberately not kept: verdicts that the clock had a part in.
 
-use super::Options;
+use super::options::Options;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
 use crate::check::verdict::{Undecided, Verdict};

@@ -49,11 +49,11 @@ use crate::diagnostic::report::{
 };
 use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Dialect, Language, Span};
+use crate::source::{Dialect, Span};
 use crate::{judge, launch, resolve};
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
-use passes::{Model, model};
+use passes::{Model, in_step, model};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -377,9 +377,4 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
         Assumption { kind: AssumptionKind::Other, text }
     }));
     (report, kernel)
-}
-
-/// How many threads run in lock-step; in OpenCL nothing says which work-items make up a sub-group.
-fn in_step(options: &Options, language: Language) -> Option<u32> {
-    options.judging.lockstep.filter(|_| language == Language::Cuda)
 }

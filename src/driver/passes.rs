@@ -18,13 +18,14 @@
 //!
 //! Deliberately absent: passes over protocols, and barriers that `check --fix` and `--hints` put in or take out.
 
+use super::crash;
 use super::memo::{Entry, Memo};
 use super::options::{Device, Options};
-use super::{crash, in_step};
 use crate::calculus::{Kernel, Relied, Unsupported};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::settle::{self, Form, Unsettled, lockstep, unrolling, verify_if_debug};
+use crate::source::Language;
 use crate::{invariant, judge, launch, lower, prove};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -210,6 +211,11 @@ pub(super) fn lowered(program: &Program, function: FunctionId, options: &Options
 /// A kernel with the invariants of its loops, and its protocol.
 pub(super) fn strengthened<'m>(kernel: Kernel, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
     Course::default().strengthened(kernel, options, memo)
+}
+
+/// How many threads run in lock-step; in OpenCL nothing says which work-items make up a sub-group.
+pub(super) fn in_step(options: &Options, language: Language) -> Option<u32> {
+    options.judging.lockstep.filter(|_| language == Language::Cuda)
 }
 
 /// What the user states of the device that runs a kernel.

@@ -18,7 +18,7 @@
 //! - [`ptx`]: inline assembly, parsed. The other files are expressions and calls.
 //!
 //! # Guarantees
-//! - No access is dropped. Whatever is not understood becomes an entry of [`Kernel::unsupported`].
+//! - No access is dropped. Whatever is not understood becomes an entry of [`Kernel::unsupported`](crate::calculus::Kernel::unsupported).
 //! - The order of effects is that of C++17: the right side of an assignment before its left.
 //! - A counted [`For`](crate::calculus::For) is emitted only where bound and step cannot change; any other
 //!   loop is a [`Loop`](crate::calculus::Stmt::Loop) whose test is evaluated as often as in the source.

@@ -24,6 +24,7 @@ pub mod notes;
 pub mod tables;
 pub mod unrolling;
 
+mod block_size;
 mod draws;
 mod lanes;
 mod library_order;

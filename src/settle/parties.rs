@@ -16,12 +16,12 @@
 
 use super::notes::{Init, Notes, Object, Objects};
 use super::places::{self, At};
-use super::{pipelines, producers};
+use super::{block_size, pipelines, producers};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
 use crate::calculus::{
-    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, Expr, ExprId, Exprs, GeometryVar, Kernel, Part,
-    Placeholder, ScalarType, SiteId, Space, Stmt, Unsupported,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, ExprId, GeometryVar, Kernel, Part, Placeholder, ScalarType,
+    SiteId, Space, Stmt, Unsupported,
 };
 use std::collections::BTreeSet;
 
@@ -150,7 +150,7 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
         return Err("other threads may arrive at it elsewhere".to_owned());
     }
     if kernel.exprs.as_int(at.named) == Some(1) {
-        let size = of_block(&mut kernel.exprs, count)?;
+        let size = block_size::is_count(&mut kernel.exprs, count)?;
         return Ok(Parties { among: Among::Counted, size });
     }
     if !places::is_flat(kernel) {
@@ -166,52 +166,5 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
         }
         (Some(count), _) => Err(format!("it waits for {count} arrivals, and {} threads can arrive", named.len())),
         (None, _) => Err("the number of arrivals that it waits for is no constant".to_owned()),
-    }
-}
-
-/// What has to hold for a number to be that of the threads of a block; `None` if it is in any case.
-pub(super) fn of_block(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, String> {
-    let mut uniform = true;
-    exprs.visit(count, |_, node| {
-        uniform &= !matches!(node, Expr::Var(_) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)));
-    });
-    if !uniform {
-        return Err("the number of arrivals that it waits for is not known".to_owned());
-    }
-    let one = exprs.int(1, ScalarType::U32);
-    let mut conds = Vec::new();
-    match extents(exprs, count) {
-        Some(has) => {
-            for axis in Axis::ALL.into_iter().filter(|axis| !has[axis.index()]) {
-                let extent = exprs.geometry(GeometryVar::BlockDim(axis));
-                conds.push(exprs.binary(BinaryOp::Eq, extent, one));
-            }
-        }
-        None => {
-            let threads = Axis::ALL.into_iter().fold(one, |product, axis| {
-                let extent = exprs.geometry(GeometryVar::BlockDim(axis));
-                exprs.binary(BinaryOp::Mul, product, extent)
-            });
-            let threads = exprs.convert(ScalarType::I64, threads);
-            conds.push(exprs.binary(BinaryOp::Eq, threads, count));
-        }
-    }
-    Ok(conds.into_iter().reduce(|all, cond| exprs.and(all, cond)))
-}
-
-/// The axes whose extents a product is made of, if it is made of nothing else.
-fn extents(exprs: &Exprs, value: ExprId) -> Option<[bool; 3]> {
-    match exprs[value] {
-        Expr::Geometry(GeometryVar::BlockDim(axis)) => Some(Axis::ALL.map(|other| other == axis)),
-        // A block has so few threads that every type of 16 bits or more holds their number.
-        Expr::Convert(ScalarType::Int { width: 16.., .. }, inner) => extents(exprs, inner),
-        Expr::Binary(BinaryOp::Mul, a, b) => {
-            let (a, b) = (extents(exprs, a)?, extents(exprs, b)?);
-            Axis::ALL
-                .iter()
-                .all(|axis| !(a[axis.index()] && b[axis.index()]))
-                .then(|| Axis::ALL.map(|axis| a[axis.index()] || b[axis.index()]))
-        }
-        _ => None,
     }
 }

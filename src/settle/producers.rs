@@ -11,7 +11,7 @@
 //! the order is known ([`arrivals`]).
 
 use super::notes::{Init, Notes, Objects};
-use super::{parties, pipelines};
+use super::{block_size, pipelines};
 use crate::calculus::arrivals::{self, Needs, Refusal, Stands, Threads};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
@@ -112,7 +112,7 @@ fn count(kernel: &mut Kernel, inits: &[Init], notes: &Notes) -> Result<Vec<ExprI
         }
         let everyone = together(&steps, step) == Threads::ALL;
         let number = if everyone {
-            match parties::of_block(&mut kernel.exprs, count) {
+            match block_size::is_count(&mut kernel.exprs, count) {
                 Ok(cond) => assumed.extend(cond.filter(|cond| !assumed.contains(cond))),
                 Err(_) => return refuse("the number of arrivals that it waits for is not known"),
             }

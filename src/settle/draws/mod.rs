@@ -34,6 +34,7 @@
 //! Deliberately absent: wavefronts of HIP, whose size the device decides; masks of a part of the warp, `__match_any_sync`,
 //! ranks in tiles of less than a warp, counters of a block.
 
+mod place;
 mod recognise;
 mod sums;
 mod walk;
@@ -42,9 +43,10 @@ use super::lanes;
 use super::notes::Warps;
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{ArrayId, AtomicOp, Expr, Kernel, Space, Stmt, statements};
+use place::{Seen, State};
 use recognise::{COUNT, stripped};
 use rustc_hash::{FxHashMap, FxHashSet};
-use walk::{State, Walk};
+use walk::Walk;
 
 /// Expressions that are nested deeper are left as they are.
 const DEEPEST: usize = 100;
@@ -60,11 +62,9 @@ pub(super) fn share_out(kernel: &mut Kernel, calls: &Warps) {
     }
     let mentioned = lanes::mentioned(kernel);
     let body = std::mem::take(&mut kernel.body);
-    let shadows = FxHashMap::default();
-    let state = State::default();
-    let (loops, around, level) = (Vec::new(), Vec::new(), Vec::new());
-    let mut walk = Walk { kernel, calls, counters, mentioned, shadows, loops, around, level, state };
-    let body = walk.block(body);
+    let (loops, around, level, state) = (Vec::new(), Vec::new(), Vec::new(), State::default());
+    let seen = Seen { kernel, calls, mentioned, loops, around, level, state };
+    let body = Walk { seen, counters, shadows: FxHashMap::default() }.block(body);
     kernel.body = body;
 }
 

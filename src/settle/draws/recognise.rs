@@ -3,26 +3,14 @@
 //! Deliberately absent: other ways to count (`__popcll`, a loop over bits), and lanes that PTX reads from its registers.
 
 use super::DEEPEST;
-use super::walk::{Around, Known, Walk};
-use crate::calculus::{
-    Access, Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, SyncScope, UnaryOp,
-    VarId,
-};
+use super::place::{Around, Group, Known, Mask, Seen};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, ScalarType, UnaryOp, VarId};
 use crate::settle::notes::{Lanes, Shuffle, Source};
 
 pub(super) const COUNT: &str = "__popc";
 const FIRST: &str = "__ffs";
 const LEADING: &str = "__clz";
 const LANES: i128 = crate::calculus::eval::WARP as i128;
-
-/// The threads that numbers are drawn for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Group {
-    /// The whole warp.
-    Warp,
-    /// Those that the mask in a variable names.
-    Mask(VarId),
-}
 
 /// A lane that is the same for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,29 +31,7 @@ pub(super) enum Leader {
     Rank(VarId),
 }
 
-/// A mask that is what it comes from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mask {
-    /// The variable that says whether the thread is named.
-    pub(super) named: VarId,
-    /// Whether all threads of the warp have it; otherwise those that it names do.
-    pub(super) is_common: bool,
-    /// How much stands around the place that it comes from.
-    pub(super) depth: usize,
-}
-
-/// An atomic that adds to a counter.
-#[derive(Clone, Debug)]
-pub(super) struct Draw {
-    pub(super) access: Access,
-    /// For whom it draws.
-    pub(super) group: Group,
-    pub(super) order: MemoryOrder,
-    pub(super) scope: SyncScope,
-    pub(super) loops: Vec<SiteId>,
-}
-
-impl Walk<'_> {
+impl Seen<'_> {
     /// Whether a place says nothing of the thread.
     pub(super) fn is_one_place(&self, offset: ExprId) -> bool {
         let mut is_one = true;

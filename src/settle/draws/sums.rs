@@ -3,11 +3,11 @@
 //! Guarantees: the other terms stay, in their order. A term that stands twice in a sum is not replaced.
 
 use super::DEEPEST;
+use super::place::Seen;
 use super::recognise::stripped;
-use super::walk::Walk;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType};
 
-impl Walk<'_> {
+impl Seen<'_> {
     /// An expression with the numbers that each thread draws in place of sums of what was handed on and a rank.
     pub(super) fn rewritten(&mut self, root: ExprId) -> ExprId {
         if self.state.handed.is_empty() {

@@ -6,64 +6,17 @@
 //!
 //! Deliberately absent: what two arms assign alike, and what loops leave as it was.
 
-use super::recognise::{Draw, Group, Mask};
+use super::place::{Around, Draw, Group, Known, Seen, State};
 use crate::calculus::{
-    Access, Array, ArrayId, AtomicOp, Expr, ExprId, HavocReason, Kernel, ScalarType, SiteId, Stmt, VarId, Variable,
-    statements,
+    Access, Array, ArrayId, AtomicOp, Expr, ExprId, HavocReason, ScalarType, SiteId, Stmt, VarId, Variable, statements,
 };
-use crate::settle::notes::Warps;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 
-/// What is known of a variable at a place.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
-    /// It is this.
-    Is(ExprId),
-    /// It is the second where the first holds.
-    Where(ExprId, ExprId),
-}
-
-/// What is known at a place. All expressions are without variables of which something is known, and go when a variable in
-/// them is assigned.
-#[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) known: FxHashMap<VarId, Known>,
-    /// Masks that are what they come from.
-    pub(super) masks: FxHashMap<VarId, Mask>,
-    pub(super) ranks: FxHashMap<VarId, VarId>,
-    pub(super) sizes: FxHashMap<VarId, VarId>,
-    pub(super) draws: FxHashMap<VarId, Draw>,
-    /// What shuffles gave, with the numbers that each thread has by itself, and for whom.
-    pub(super) handed: BTreeMap<VarId, (VarId, Group)>,
-}
-
+/// The walk.
 pub(super) struct Walk<'s> {
-    pub(super) kernel: &'s mut Kernel,
-    pub(super) calls: &'s Warps,
+    pub(super) seen: Seen<'s>,
     pub(super) counters: FxHashSet<ArrayId>,
-    /// The axes of the block that something mentions.
-    pub(super) mentioned: [bool; 3],
     pub(super) shadows: FxHashMap<ArrayId, ArrayId>,
-    pub(super) loops: Vec<SiteId>,
-    /// What stands around the place, outermost first.
-    pub(super) around: Vec<Around>,
-    /// Variables of loops around it that are the same for the block.
-    pub(super) level: Vec<VarId>,
-    pub(super) state: State,
-}
-
-/// What stands around a place, and may keep other threads of the warp from it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Around {
-    /// A condition that holds there.
-    Holds(ExprId),
-    /// A condition that does not.
-    Fails(ExprId),
-    /// A loop that all threads of the block turn equally often.
-    Even,
-    /// Another loop.
-    Uneven,
 }
 
 impl Walk<'_> {
@@ -74,30 +27,30 @@ impl Walk<'_> {
     fn stmt(&mut self, mut stmt: Stmt, done: &mut Vec<Stmt>) {
         match &mut stmt {
             Stmt::If { cond, then, otherwise } => {
-                *cond = self.rewritten(*cond);
-                let taken = self.substituted(*cond);
-                let before = self.state.clone();
+                *cond = self.seen.rewritten(*cond);
+                let taken = self.seen.substituted(*cond);
+                let before = self.seen.state.clone();
                 *then = self.within(Around::Holds(taken), std::mem::take(then));
-                let first = std::mem::replace(&mut self.state, before.clone());
+                let first = std::mem::replace(&mut self.seen.state, before.clone());
                 *otherwise = self.within(Around::Fails(taken), std::mem::take(otherwise));
-                self.state = before;
+                self.seen.state = before;
                 self.join(taken, &first, then, otherwise);
             }
             Stmt::For(each) => {
-                each.start = self.rewritten(each.start);
+                each.start = self.seen.rewritten(each.start);
                 let mut moved = statements::assigned(&each.body);
                 let is_even = [each.start, each.bound, each.step.by].into_iter().all(|value| {
-                    let value = self.substituted(value);
-                    self.is_level(value)
+                    let value = self.seen.substituted(value);
+                    self.seen.is_level(value)
                 });
                 moved.push(each.var);
                 if is_even {
-                    self.level.push(each.var);
+                    self.seen.level.push(each.var);
                 }
                 let around = if is_even { Around::Even } else { Around::Uneven };
                 each.body = self.turn(std::mem::take(&mut each.body), each.site, &moved, around);
                 if is_even {
-                    self.level.pop();
+                    self.seen.level.pop();
                 }
             }
             Stmt::Loop { body, site, .. } => {
@@ -105,58 +58,58 @@ impl Walk<'_> {
                 *body = self.turn(std::mem::take(body), *site, &moved, Around::Uneven);
             }
             Stmt::Let { var, value } => {
-                *value = self.rewritten(*value);
-                let known = self.substituted(*value);
+                *value = self.seen.rewritten(*value);
+                let known = self.seen.substituted(*value);
                 self.forget(*var);
-                if !self.kernel.exprs.mentions(known, *var) {
-                    self.state.known.insert(*var, Known::Is(known));
+                if !self.seen.kernel.exprs.mentions(known, *var) {
+                    self.seen.state.known.insert(*var, Known::Is(known));
                 }
             }
             Stmt::Read { var, access } => {
-                access.offset = self.rewritten(access.offset);
+                access.offset = self.seen.rewritten(access.offset);
                 self.forget(*var);
             }
             Stmt::Write { access, value } => {
-                access.offset = self.rewritten(access.offset);
-                *value = value.map(|value| self.rewritten(value));
+                access.offset = self.seen.rewritten(access.offset);
+                *value = value.map(|value| self.seen.rewritten(value));
             }
             Stmt::Atomic { var, access, op, operands, order, scope } => {
-                access.offset = self.rewritten(access.offset);
+                access.offset = self.seen.rewritten(access.offset);
                 for operand in operands.iter_mut() {
-                    *operand = self.rewritten(*operand);
+                    *operand = self.seen.rewritten(*operand);
                 }
-                let offset = self.substituted(access.offset);
-                let amounts: Vec<ExprId> = operands.iter().map(|&operand| self.substituted(operand)).collect();
+                let offset = self.seen.substituted(access.offset);
+                let amounts: Vec<ExprId> = operands.iter().map(|&operand| self.seen.substituted(operand)).collect();
                 if let Some(var) = *var {
                     self.forget(var);
-                    let group = amounts.first().and_then(|&amount| self.count(amount));
+                    let group = amounts.first().and_then(|&amount| self.seen.count(amount));
                     if let (Some(group), AtomicOp::Add, true) = (group, *op, self.counters.contains(&access.array))
-                        && self.is_one_place(offset)
+                        && self.seen.is_one_place(offset)
                     {
                         let access = Access { offset, ..*access };
-                        let draw = Draw { access, group, order: *order, scope: *scope, loops: self.loops.clone() };
-                        self.state.draws.insert(var, draw);
+                        let draw = Draw { access, group, order: *order, scope: *scope, loops: self.seen.loops.clone() };
+                        self.seen.state.draws.insert(var, draw);
                     }
                 }
             }
             Stmt::Havoc { var, .. } => {
                 let var = *var;
-                let given = self.calls.shuffles.get(&var).and_then(|shuffle| self.given(shuffle));
+                let given = self.seen.calls.shuffles.get(&var).and_then(|shuffle| self.seen.given(shuffle));
                 let within = |calls: &FxHashMap<VarId, ExprId>| calls.get(&var).copied();
-                let [rank, size] = [within(&self.calls.ranks), within(&self.calls.sizes)];
-                let [rank, size] = [rank, size].map(|mask| mask.and_then(|mask| self.mask(mask)));
-                let mask = self.source(var);
+                let [rank, size] = [within(&self.seen.calls.ranks), within(&self.seen.calls.sizes)];
+                let [rank, size] = [rank, size].map(|mask| mask.and_then(|mask| self.seen.mask(mask)));
+                let mask = self.seen.source(var);
                 self.forget(var);
-                self.state.masks.extend(mask.map(|mask| (var, mask)));
-                self.state.ranks.extend(rank.map(|mask| (var, mask)));
-                self.state.sizes.extend(size.map(|mask| (var, mask)));
+                self.seen.state.masks.extend(mask.map(|mask| (var, mask)));
+                self.seen.state.ranks.extend(rank.map(|mask| (var, mask)));
+                self.seen.state.sizes.extend(size.map(|mask| (var, mask)));
                 done.push(stmt);
                 if let Some((drawn, group)) = given {
                     self.draw_by_each(var, drawn, group, done);
                 }
                 return;
             }
-            Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => *cond = self.rewritten(*cond),
+            Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => *cond = self.seen.rewritten(*cond),
             Stmt::Sync { .. } | Stmt::Fence { .. } => {}
         }
         done.push(stmt);
@@ -164,20 +117,20 @@ impl Walk<'_> {
 
     /// What stands in a condition or a loop.
     fn within(&mut self, around: Around, body: Vec<Stmt>) -> Vec<Stmt> {
-        self.around.push(around);
+        self.seen.around.push(around);
         let body = self.block(body);
-        self.around.pop();
+        self.seen.around.pop();
         body
     }
 
     /// The body of a loop, in which and after which nothing is known of what it assigns.
     fn turn(&mut self, body: Vec<Stmt>, site: SiteId, moved: &[VarId], around: Around) -> Vec<Stmt> {
         moved.iter().for_each(|&var| self.forget(var));
-        let before = self.state.clone();
-        self.loops.push(site);
+        let before = self.seen.state.clone();
+        self.seen.loops.push(site);
         let body = self.within(around, body);
-        self.loops.pop();
-        self.state = before;
+        self.seen.loops.pop();
+        self.seen.state = before;
         body
     }
 
@@ -193,30 +146,30 @@ impl Walk<'_> {
         // What is drawn there stays what it is.
         for var in own.iter().filter(|var| !other.contains(var)) {
             if let Some(draw) = first.draws.get(var).filter(|draw| is_kept(draw.group)) {
-                self.state.draws.insert(*var, draw.clone());
+                self.seen.state.draws.insert(*var, draw.clone());
             }
         }
         for &var in own.iter().filter(|var| !other.contains(var)) {
             let Some(&Known::Is(value)) = first.known.get(&var) else { continue };
             let mut is_kept = true;
-            self.kernel.exprs.visit(taken, |_, node| {
+            self.seen.kernel.exprs.visit(taken, |_, node| {
                 is_kept &= !matches!(node, Expr::Var(var) if changed.contains(var));
             });
-            self.kernel.exprs.visit(value, |_, node| {
+            self.seen.kernel.exprs.visit(value, |_, node| {
                 is_kept &=
-                    !matches!(node, Expr::Var(var) if changed.contains(var) && !self.state.draws.contains_key(var));
+                    !matches!(node, Expr::Var(var) if changed.contains(var) && !self.seen.state.draws.contains_key(var));
             });
             if is_kept {
-                self.state.known.insert(var, Known::Where(taken, value));
+                self.seen.state.known.insert(var, Known::Where(taken, value));
             }
         }
     }
 
     /// A variable is assigned: what was known by its old value is known no more.
     fn forget(&mut self, var: VarId) {
-        let exprs = &self.kernel.exprs;
+        let exprs = &self.seen.kernel.exprs;
         let mentions = |expr: ExprId| exprs.mentions(expr, var);
-        let state = &mut self.state;
+        let state = &mut self.seen.state;
         state.known.retain(|&holder, known| match *known {
             _ if holder == var => false,
             Known::Is(value) => !mentions(value),
@@ -229,34 +182,22 @@ impl Walk<'_> {
         state.handed.retain(|&handed, (numbers, group)| handed != var && *numbers != var && *group != Group::Mask(var));
     }
 
-    /// An expression without the variables of which something is known.
-    pub(super) fn substituted(&mut self, root: ExprId) -> ExprId {
-        let known = &self.state.known;
-        self.kernel.exprs.substitute(root, |node| match node {
-            Expr::Var(var) => match known.get(var) {
-                Some(Known::Is(value)) => Some(*value),
-                _ => None,
-            },
-            _ => None,
-        })
-    }
-
     /// Lets each thread of a group draw a number, behind the shuffle that hands the first of them on.
     fn draw_by_each(&mut self, handed: VarId, drawn: VarId, group: Group, done: &mut Vec<Stmt>) {
         // A second shuffle would hand the same numbers out again.
-        let Some(draw) = self.state.draws.remove(&drawn) else { return };
-        let site = self.kernel.sites[draw.access.site].clone();
+        let Some(draw) = self.seen.state.draws.remove(&drawn) else { return };
+        let site = self.seen.kernel.sites[draw.access.site].clone();
         let span = site.span;
-        let site = self.kernel.sites.push(site);
+        let site = self.seen.kernel.sites.push(site);
         let array = self.shadow(draw.access.array);
-        let ty = self.kernel.vars[handed].ty;
-        let own = self.kernel.vars[drawn].clone();
+        let ty = self.seen.kernel.vars[handed].ty;
+        let own = self.seen.kernel.vars[drawn].clone();
         let (name, own_ty) = (own.name, own.ty);
-        let number = self.kernel.vars.push(Variable { name: format!("{name}.each"), ty: own_ty });
-        let numbers = self.kernel.vars.push(Variable { name: format!("{name}.own"), ty });
-        let one = self.kernel.exprs.int(1, own_ty);
-        let value = self.kernel.exprs.var(number, own_ty);
-        let value = self.kernel.exprs.convert(ty, value);
+        let number = self.seen.kernel.vars.push(Variable { name: format!("{name}.each"), ty: own_ty });
+        let numbers = self.seen.kernel.vars.push(Variable { name: format!("{name}.own"), ty });
+        let one = self.seen.kernel.exprs.int(1, own_ty);
+        let value = self.seen.kernel.exprs.var(number, own_ty);
+        let value = self.seen.kernel.exprs.convert(ty, value);
         let access = Access { array, site, ..draw.access };
         let drawing = vec![
             Stmt::Atomic {
@@ -270,19 +211,19 @@ impl Walk<'_> {
             Stmt::Let { var: numbers, value },
         ];
         let named = match group {
-            Group::Mask(mask) => self.state.masks.get(&mask).map(|mask| mask.named),
+            Group::Mask(mask) => self.seen.state.masks.get(&mask).map(|mask| mask.named),
             Group::Warp => None,
         };
         match named {
             Some(named) => {
                 let reason = HavocReason::Other("a number of a thread that none is drawn for".to_owned());
                 done.push(Stmt::Havoc { var: numbers, reason, span });
-                let cond = self.kernel.exprs.var(named, ScalarType::Bool);
+                let cond = self.seen.kernel.exprs.var(named, ScalarType::Bool);
                 done.push(Stmt::If { cond, then: drawing, otherwise: Vec::new() });
             }
             None => done.extend(drawing),
         }
-        self.state.handed.insert(handed, (numbers, group));
+        self.seen.state.handed.insert(handed, (numbers, group));
     }
 
     /// What stands for a counter where each draws by itself.
@@ -295,9 +236,9 @@ impl Walk<'_> {
             is_filled_elsewhere: false,
             held_in: None,
             given: None,
-            ..self.kernel.arrays[counter].clone()
+            ..self.seen.kernel.arrays[counter].clone()
         };
-        let shadow = self.kernel.arrays.push(array);
+        let shadow = self.seen.kernel.arrays.push(array);
         self.shadows.insert(counter, shadow);
         shadow
     }
