@@ -3,6 +3,7 @@
 use raceproof::calculus::{Kernel, text};
 use raceproof::front::tree_sitter;
 use raceproof::preprocess::Options;
+use raceproof::settle::Unsettled;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{launch, lower};
 
@@ -11,7 +12,7 @@ fn lowered(language: Language, source: &str) -> Vec<Kernel> {
     let mut sources = SourceMap::new();
     let main = sources.add_file("test", source);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    lower::kernels(&launch::resolve(answer.unit).launched.program)
+    lower::kernels(&launch::resolve(answer.unit).launched.program).into_iter().map(Unsettled::settled).collect()
 }
 
 /// Checks that the last kernel of `source` has these lines in this order; `!` before a line: nowhere.

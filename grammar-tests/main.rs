@@ -17,6 +17,7 @@
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
+//! - [`passes`]: what each pass leaves of a kernel, and that kernels go through all of them.
 //! - [`render`]: the output formats on reports made by hand.
 //! - [`reproduce`]: programs that show races, through the real binary.
 //! - [`resolution`]: source text to typed programs.
@@ -49,6 +50,7 @@ mod laws;
 mod lowering;
 mod opencl;
 mod pages;
+mod passes;
 mod prove_mutants;
 mod render;
 mod reproduce;

@@ -37,7 +37,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("launch", &["resolve", "builtins", "calculus", "preprocess"]),
     // Host code asks `resolve` what names, types and constants are, through `resolve::Declared` alone.
     ("launch/host", &["resolve", "syntax", "builtins", "calculus", "diagnostic"]),
-    ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
+    // What the walk saw beside the statements is a type of the room that needs it.
+    ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model", "settle"]),
+    ("settle", &["calculus", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
@@ -59,7 +61,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
-    ("judge", &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "smt", "resolve"]),
+    (
+        "judge",
+        &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "settle", "smt", "resolve"],
+    ),
     (
         "driver",
         &[
@@ -74,6 +79,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "memory_model",
             "launch",
             "lower",
+            "settle",
             "flow",
             "protocol",
             "prove",

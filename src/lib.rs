@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! path ─ source::discover ─ text ─ preprocess ─ front::tree_sitter ─▶ syntax::Unit
-//!   ─ resolve ─▶ resolve::program::Program ─ lower ─▶ calculus::Kernel ─ protocol::infer ─▶ protocol::Protocol
+//!   ─ resolve ─▶ resolve::program::Program ─ lower, settle ─▶ calculus::Kernel ─ protocol::infer ─▶ protocol::Protocol
 //!   ─ prove (rules, refute, ask an SMT solver) ─▶ check ─▶ diagnostic ─ render: text, gcc, json, sarif, github, gitlab
 //! ```
 //!
@@ -37,6 +37,7 @@ pub mod protocol;
 pub mod prove;
 pub mod reproduce;
 pub mod resolve;
+pub mod settle;
 pub mod smt;
 pub mod source;
 pub mod syntax;

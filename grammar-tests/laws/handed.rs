@@ -7,6 +7,7 @@ use raceproof::diagnostic::report::{KernelReport, Race};
 use raceproof::driver::options::{Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
+use raceproof::settle::Unsettled;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{launch, lower, preprocess};
 use std::path::Path;
@@ -49,6 +50,11 @@ fn language(text: &str) -> (Language, &'static str) {
 
 /// The one kernel of a text.
 pub(super) fn lowered(text: &str) -> Kernel {
+    walked(text).settled()
+}
+
+/// The same as the walk over its text leaves it.
+pub(super) fn walked(text: &str) -> Unsettled {
     let (language, path) = language(text);
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);

@@ -4,20 +4,20 @@
 //! The whole path from source text is asked, with every derivation re-checked; the runs are those of the executable
 //! semantics, in machine arithmetic. A minimum of kernels must be proved, so that the law says something.
 
-use super::handed::lowered;
+use super::handed::walked;
 use super::source::{Barriers, kernel};
 use super::tickets;
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough};
 use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
-use raceproof::calculus::lockstep::in_step;
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{AssumptionKind, Divergence, KernelReport, Race};
 use raceproof::driver::options::{Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::prove::Scope;
 use raceproof::prove::refute::{Budget, Levels, search};
+use raceproof::settle::lockstep::in_step;
 use std::path::Path;
 
 const OF_ALL: Law = Law::new("proofs", tiers(15, 75, 600));
@@ -101,8 +101,10 @@ fn try_law(law: &Law, barriers: Barriers, lockstep: Option<u32>) {
         let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
         assert!(rejected.is_none(), "{rejected:?}\n{text}");
         let claim = Claim::of(report);
-        let mut kernel = lowered(&text);
-        lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads));
+        let walked = walked(&text);
+        let jumps = walked.notes.jumps.clone();
+        let mut kernel = walked.settled();
+        lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads, &jumps));
         if (claim.race_free || claim.uniform)
             && let Some(found) = refutation(&kernel, &claim, (seed, barriers != Barriers::OfSome && lockstep.is_none()))
         {

@@ -4,7 +4,8 @@ use crate::support::draw::proptest;
 use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
-use raceproof::calculus::{Geometry, Kernel, tables, text, validate};
+use raceproof::calculus::{Geometry, Kernel, text, validate};
+use raceproof::settle::tables;
 
 /// All accesses of a run that finishes, in order, with what is stored there.
 fn accesses(kernel: &Kernel, n: i128) -> Option<Vec<String>> {

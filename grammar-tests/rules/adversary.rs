@@ -15,6 +15,7 @@ use raceproof::prove::condition;
 use raceproof::prove::premises::{Budget, Premises};
 use raceproof::prove::refute::{self, Hunt, Levels};
 use raceproof::prove::{Assumption, Groups, Pair, Returned, Scope, SyncQuestion};
+use raceproof::settle::Unsettled;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{launch, lower};
 use rayon::prelude::*;
@@ -38,7 +39,8 @@ fn kernels(path: &Path) -> (Language, Vec<Kernel>) {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    (language, lower::kernels(&launch::resolve(answer.unit).launched.program))
+    let lowered = lower::kernels(&launch::resolve(answer.unit).launched.program);
+    (language, lowered.into_iter().map(Unsettled::settled).collect())
 }
 
 /// Every launch in which the dimensions that the kernel never reads are 1.

@@ -6,9 +6,7 @@
 //! They never change the meaning of an expression, including its traps: `x / 0` is not folded. One exception: a
 //! condition `a & b` of two truth values is read as `a && b`, which forgets a trap of `b` where `a` is false.
 
-use super::{
-    BinaryOp, Expr, ExprId, Function, GeometryVar, OTHER, ParamId, SAME_BLOCK, ScalarType, UnaryOp, VarId, arithmetic,
-};
+use super::{BinaryOp, Expr, ExprId, Function, GeometryVar, ParamId, ScalarType, UnaryOp, VarId, arithmetic};
 use crate::arena::Arena;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
@@ -108,7 +106,7 @@ impl Exprs {
         self.intern(Expr::Geometry(var), ScalarType::U32)
     }
 
-    /// A call of an uninterpreted pure function.
+    /// A call of a function, of an uninterpreted pure one by its name.
     pub fn call(&mut self, function: impl Into<Function>, args: Vec<ExprId>, ty: ScalarType) -> ExprId {
         self.intern(Expr::Call(function.into(), args, ty), ty)
     }
@@ -270,7 +268,7 @@ impl Exprs {
     /// The value of `a` in the other one of two threads.
     pub fn other(&mut self, a: ExprId) -> ExprId {
         let ty = self.ty(a);
-        self.call(OTHER, vec![a], ty)
+        self.call(Function::Other, vec![a], ty)
     }
 
     /// Whether a condition is about two threads.
@@ -326,5 +324,5 @@ impl Index<ExprId> for Exprs {
 }
 
 fn is_about_two(node: &Expr) -> bool {
-    matches!(node, Expr::Call(name, ..) if name == OTHER || name == SAME_BLOCK)
+    matches!(node, Expr::Call(function, ..) if function.is_about_two())
 }

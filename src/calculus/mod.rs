@@ -34,10 +34,7 @@ pub mod definitions;
 pub mod eval;
 pub mod extents;
 pub mod intervals;
-pub mod lockstep;
-pub mod tables;
 pub mod text;
-pub mod unroll;
 pub mod validate;
 
 mod build;
@@ -53,7 +50,7 @@ pub use function::{BitCount, Function, Nature};
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use platform::{Platform, Rules, is_offset, offset_name};
 pub use statements::nesting;
-pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, SyncMemory, SyncScope};
+pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, Placeholder, SyncMemory, SyncScope};
 pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};
@@ -319,16 +316,9 @@ pub enum Expr {
     Select(ExprId, ExprId, ExprId),
     /// A conversion between scalar types with C's meaning.
     Convert(ScalarType, ExprId),
-    /// A pure function that the calculus does not interpret (`sqrtf`): equal arguments, equal results.
+    /// What a function gives for arguments.
     Call(Function, Vec<ExprId>, ScalarType),
 }
-
-/// The function that stands for the value of its only argument in another thread, in an assumption or a claim. Such a
-/// condition is about every two distinct threads of a launch that get to it in the same turns of the loops around it,
-/// whichever of them is the other one. Nothing else may mention it.
-pub const OTHER: &str = "__other";
-/// The function without arguments that says, in such a condition, that both threads are of one block.
-pub const SAME_BLOCK: &str = "__same_group";
 
 /// Prefix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

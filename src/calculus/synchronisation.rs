@@ -78,6 +78,30 @@ pub enum Among {
     /// For those that arrive at an object in memory, which counts them and lets go on who waits for it: see
     /// [`arrivals`](super::arrivals). It orders nobody by where it stands.
     Arrivals(Arrivals),
+    /// For those that only the complete kernel tells.
+    Placeholder(Placeholder),
+}
+
+/// For which threads a barrier is, as long as nobody has looked at the kernel as a whole. A kernel that is settled has none:
+/// [`validate`](super::validate) refuses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Placeholder {
+    /// For those of a warp that this mask names.
+    Mask(ExprId),
+    /// For those that an object in memory counts.
+    Object {
+        /// The array that holds it.
+        array: ArrayId,
+        /// Where in the array it starts, of type [`ScalarType::I64`](super::ScalarType::I64).
+        offset: ExprId,
+    },
+    /// For those that arrive at a barrier of the hardware.
+    Numbered {
+        /// Its number in the block.
+        number: ExprId,
+        /// How many threads it waits for.
+        threads: ExprId,
+    },
 }
 
 /// A step at an object that counts arrivals.
@@ -110,6 +134,8 @@ pub enum Count {
     Number(u32),
     /// For as many as the block has threads whose number in it is at least the first of these and below the second.
     Range(u32, u32),
+    /// For as many as only the complete kernel tells: as with a [`Placeholder`], no kernel that is settled has it.
+    Open,
 }
 
 /// What a thread does at an object that counts arrivals.
@@ -146,16 +172,24 @@ impl Among {
             Among::Counted => true,
             Among::Named(_) | Among::Tiles(_) => scope >= SyncScope::Block,
             Among::Arrivals(_) => true,
-            Among::All | Among::InStep(_) => false,
+            Among::Placeholder(Placeholder::Object { .. } | Placeholder::Numbered { .. }) => true,
+            Among::All | Among::InStep(_) | Among::Placeholder(Placeholder::Mask(_)) => false,
         }
     }
 
     /// The same with other expressions.
-    pub fn with(self, change: impl FnOnce(ExprId) -> ExprId) -> Among {
+    pub fn with(self, mut change: impl FnMut(ExprId) -> ExprId) -> Among {
         match self {
             Among::Named(cond) => Among::Named(change(cond)),
             Among::Arrivals(arrivals) => Among::Arrivals(Arrivals { offset: change(arrivals.offset), ..arrivals }),
-            other => other,
+            Among::Placeholder(placeholder) => Among::Placeholder(match placeholder {
+                Placeholder::Mask(mask) => Placeholder::Mask(change(mask)),
+                Placeholder::Object { array, offset } => Placeholder::Object { array, offset: change(offset) },
+                Placeholder::Numbered { number, threads } => {
+                    Placeholder::Numbered { number: change(number), threads: change(threads) }
+                }
+            }),
+            Among::All | Among::Counted | Among::Tiles(_) | Among::InStep(_) => self,
         }
     }
 
@@ -167,9 +201,23 @@ impl Among {
         }
     }
 
-    /// The expression that it mentions: a condition, or the offset of an object.
-    pub fn mentioned(self) -> Option<ExprId> {
-        self.named().or(self.arrivals().map(|arrivals| arrivals.offset))
+    /// What stands for those that it is for, if that is not known yet.
+    pub fn placeholder(self) -> Option<Placeholder> {
+        match self {
+            Among::Placeholder(placeholder) => Some(placeholder),
+            _ => None,
+        }
+    }
+
+    /// The expressions that it mentions: a condition, the offset of an object, or what a placeholder is about.
+    pub fn mentioned(self) -> impl Iterator<Item = ExprId> {
+        let mentioned = match self {
+            Among::Named(one) | Among::Arrivals(Arrivals { offset: one, .. }) => [Some(one), None],
+            Among::Placeholder(Placeholder::Mask(one) | Placeholder::Object { offset: one, .. }) => [Some(one), None],
+            Among::Placeholder(Placeholder::Numbered { number, threads }) => [Some(number), Some(threads)],
+            Among::All | Among::Counted | Among::Tiles(_) | Among::InStep(_) => [None; 2],
+        };
+        mentioned.into_iter().flatten()
     }
 
     /// The number of threads in a group, if the groups are smaller or larger than a warp is.

@@ -14,13 +14,16 @@
 //!   variable, or one that the bound or the step's operand uses, in the body.
 //! - **Sites**: every access, sync and loop has one of its own.
 //! - **Declarations**: elements have at least one byte, extents of blocks at least one thread.
+//! - **Placeholders**: there is none for the threads of a barrier ([`Placeholder`](super::Placeholder)) or for the number of
+//!   arrivals that an object waits for ([`Count::Open`]). Kernels on their way
+//!   from `lower` through `settle` have some, and keep all the rest ([`validate_on_the_way`]).
 //!
 //! Deliberately absent: whether a `let` happens before a use (an unassigned variable holds anything), and
 //! anything about meaning.
 
 use super::{
-    Access, Among, BinaryOp, Expr, ExprId, For, Kernel, ScalarType, SiteId, Space, Stmt, SyncMemory, Test, UnaryOp,
-    VarId,
+    Access, Among, BinaryOp, Count, Expr, ExprId, For, Kernel, Placeholder, ScalarType, SiteId, Space, Stmt,
+    SyncMemory, Test, UnaryOp, VarId,
 };
 use super::{arithmetic, operands};
 
@@ -37,6 +40,7 @@ pub enum Invariant {
     CountedLoops,
     Sites,
     Declarations,
+    Placeholders,
 }
 
 /// An invariant that does not hold, and where.
@@ -62,6 +66,13 @@ pub fn validate(kernel: &Kernel) -> Vec<Violation> {
         checker.block(&kernel.body);
     }
     checker.violations
+}
+
+/// The same for a kernel that is not settled: one in which placeholders stand for the threads of barriers.
+pub fn validate_on_the_way(kernel: &Kernel) -> Vec<Violation> {
+    let mut violations = validate(kernel);
+    violations.retain(|violation| violation.invariant != Invariant::Placeholders);
+    violations
 }
 
 struct Checker<'a> {
@@ -278,6 +289,12 @@ impl Checker<'_> {
                         "offset of an object that is no `i64`".to_owned()
                     });
                     self.require(arrivals.circle > 0, Invariant::Conditions, || "a circle of no objects".to_owned());
+                    self.require(arrivals.count != Count::Open, Invariant::Placeholders, || {
+                        "it is open for how many arrivals an object waits".to_owned()
+                    });
+                }
+                if let Among::Placeholder(placeholder) = among {
+                    self.placeholder(*placeholder);
                 }
                 self.meeting(*memory, *site);
             }
@@ -288,6 +305,25 @@ impl Checker<'_> {
             Stmt::Assert { cond, site, .. } => {
                 self.condition(*cond);
                 self.site(*site);
+            }
+        }
+    }
+
+    fn placeholder(&mut self, placeholder: Placeholder) {
+        self.report(Invariant::Placeholders, format!("a barrier is for {placeholder:?}"));
+        let expected = match placeholder {
+            Placeholder::Mask(mask) => vec![(mask, None)],
+            Placeholder::Object { array, offset } => {
+                let known = self.kernel.arrays.get(array).is_some();
+                self.require(known, Invariant::Handles, || format!("array {array:?} does not exist"));
+                vec![(offset, Some(ScalarType::I64))]
+            }
+            Placeholder::Numbered { number, threads } => vec![(number, None), (threads, None)],
+        };
+        for (value, wanted) in expected {
+            if let Some(found) = self.ty(value) {
+                let fits = wanted.is_none_or(|wanted| wanted == found);
+                self.require(fits, Invariant::ExpressionTypes, || format!("a barrier is for {found:?}"));
             }
         }
     }

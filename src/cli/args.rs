@@ -2,6 +2,8 @@
 //!
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
+use crate::driver::passes::{self, Pass};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -140,6 +142,12 @@ pub(super) struct ShowArgs {
     pub(super) stage: Stage,
     /// The file; `-` is standard input
     pub(super) file: PathBuf,
+    /// Print the calculus as this pass leaves it
+    #[arg(long, value_name = "PASS", value_parser = passes(), help_heading = "Calculus")]
+    pub(super) after: Option<Pass>,
+    /// Say below each kernel of the calculus what the passes took
+    #[arg(long, help_heading = "Calculus")]
+    pub(super) timings: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
     #[command(flatten)]
@@ -442,6 +450,12 @@ pub(super) enum Stage {
     Flow,
     /// The conditions that must be impossible, and how each was decided
     Conditions,
+}
+
+/// The passes by their names, each with what it does.
+fn passes() -> impl TypedValueParser<Value = Pass> {
+    let values = passes::all().map(|pass| PossibleValue::new(pass.name).help(pass.about));
+    PossibleValuesParser::new(values).map(|name| passes::named(&name).expect("it is one of them"))
 }
 
 /// A number of threads that hardware can run in lock-step.

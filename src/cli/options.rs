@@ -77,6 +77,7 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     let mut options = common(&args.source, &args.launch, language)?;
     options.headers = headers(args.source.headers, &[]);
+    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     Ok(options)
 }
 

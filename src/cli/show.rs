@@ -11,9 +11,9 @@ use std::path::Path;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs) -> Result<Exit> {
+    let stage = stage(args)?;
     let options = super::options::for_show(args)?;
     let text = decode(&bytes(&args.file)?);
-    let stage = stage(args.stage);
     let shown = on_workers(Some(1), || isolated(|| show(stage, &args.file, &text, &options)));
     match shown {
         Ok(Ok(shown)) => {
@@ -35,13 +35,19 @@ fn bytes(file: &Path) -> Result<Vec<u8>> {
     read(file).map_err(|cause| anyhow!("cannot read {}: {cause}", file.display()))
 }
 
-fn stage(typed: Typed) -> Stage {
-    match typed {
-        Typed::Syntax => Stage::Syntax,
-        Typed::Calculus => Stage::Calculus,
-        Typed::Protocol => Stage::Protocol,
-        Typed::Intervals => Stage::Intervals,
-        Typed::Flow => Stage::Flow,
-        Typed::Conditions => Stage::Conditions,
+/// What is to be shown; what passes leave and take is that of the calculus.
+fn stage(args: &ShowArgs) -> Result<Stage> {
+    if args.stage != Typed::Calculus && (args.after.is_some() || args.timings) {
+        let option = if args.after.is_some() { "--after" } else { "--timings" };
+        return Err(anyhow!("`{option}` is about the passes of the calculus: write `show calculus {option} …`"));
     }
+    Ok(match (args.stage, args.after) {
+        (Typed::Calculus, Some(pass)) => Stage::After(pass),
+        (Typed::Calculus, None) => Stage::Calculus,
+        (Typed::Syntax, _) => Stage::Syntax,
+        (Typed::Protocol, _) => Stage::Protocol,
+        (Typed::Intervals, _) => Stage::Intervals,
+        (Typed::Flow, _) => Stage::Flow,
+        (Typed::Conditions, _) => Stage::Conditions,
+    })
 }

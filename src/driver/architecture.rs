@@ -9,11 +9,11 @@
 //! Deliberately absent: judging architectures before 700, whose warps run in lock-step and whose text relies on that (that the text
 //! differs for them is told), and proofs for the others: code of theirs is often made of what is not modelled.
 
+use super::passes::settled;
 use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
 use crate::diagnostic::report::{Assumption, AssumptionKind, Divergence, KernelReport, Race, Unknown};
 use crate::launch::{Launch, Launched};
-use crate::lower;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
 use std::collections::BTreeSet;
@@ -58,8 +58,8 @@ pub(super) fn look_aside(
         for (at, &kernel) in kernels.iter().enumerate() {
             let Ok((report, _)) = &mut outcomes[at] else { continue };
             let found = counterpart(program, kernel, &there.program);
-            let here = lower::lower(program, kernel);
-            if found.is_some_and(|found| text::same(&here, &lower::lower(&there.program, found))) {
+            let here = settled(program, kernel);
+            if found.is_some_and(|found| text::same(&here, &settled(&there.program, found))) {
                 continue;
             }
             depending.insert(at);

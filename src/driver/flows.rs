@@ -1,6 +1,7 @@
 //! The flow of inputs to accesses, kernel by kernel, for whoever composes it with something else.
 
-use super::{Options, model, read, selected};
+use super::passes::model;
+use super::{Options, read, selected};
 use crate::calculus::Kernel;
 use crate::flow::{Flow, analyze};
 use crate::source::SourceMap;

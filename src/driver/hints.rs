@@ -12,7 +12,8 @@
 //! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
 
 use super::options::{Levels, Settings};
-use super::{Options, check, lowered, parallel, report_on, selected, strengthened};
+use super::passes::{lowered, strengthened};
+use super::{Options, check, parallel, report_on, selected};
 use crate::builtins::functions::function;
 use crate::builtins::{Builtin, groups};
 use crate::calculus::barriers::{Barrier, barriers, without};

@@ -12,7 +12,7 @@
 //!
 //! Deliberately not kept: verdicts that the clock had a part in.
 
-use super::Options;
+use super::options::Options;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
 use crate::check::verdict::{Undecided, Verdict};
@@ -325,7 +325,7 @@ __global__ void uneven(int *y, const int *flag, unsigned n) {
         let kernel = |(path, text): &(PathBuf, String)| {
             let program = crate::driver::read(Path::new(path), text, &Options::default()).launched.program;
             let found = program.kernels.iter().find(|&&kernel| program.functions[kernel].name == "doubled");
-            crate::lower::lower(&program, *found.expect("it is there"))
+            crate::driver::passes::settled(&program, *found.expect("it is there"))
         };
         let memo = Memo::default();
         let shown = |strengthened: Option<Strengthened>| {

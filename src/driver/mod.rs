@@ -23,6 +23,7 @@ mod memo;
 pub mod mend;
 pub mod options;
 pub mod parallel;
+pub mod passes;
 mod prepared;
 pub mod reproduce;
 pub mod run;
@@ -40,21 +41,21 @@ pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;
 
-use crate::calculus::{Kernel, Relied, Unsupported, lockstep};
+use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, ScopeKind,
     Unknown,
 };
+use crate::judge;
 use crate::launch::{self, Launched};
 use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
-use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Dialect, Language, Span};
-use crate::{invariant, judge, lower, prove};
-use memo::{Entry, Memo, Subject};
+use crate::source::{Dialect, Span};
+use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
+use passes::{Model, in_step, model};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -331,85 +332,6 @@ fn stands_in(program: &Program, kernel: FunctionId, file: Option<&Path>) -> bool
     file.is_none_or(|file| normalized(&program.sources.file(span.file).path) == normalized(file))
 }
 
-/// A kernel and what was inferred of it.
-struct Model<'m> {
-    kernel: Kernel,
-    protocol: Protocol,
-    /// What its invariants rely on.
-    assumptions: BTreeSet<prove::Assumption>,
-    /// Derivations of facts that the checker did not accept.
-    rejected: Vec<String>,
-    /// Its place in what a run over several files knows.
-    entry: Option<Entry<'m>>,
-}
-
-/// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
-/// in `memo`.
-fn model<'m>(file: &Launched, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
-    strengthened(lowered(file, function, options), options, memo)
-}
-
-/// One kernel, with what the launches in its file say.
-fn lowered(file: &Launched, function: FunctionId, options: &Options) -> Kernel {
-    let program = &file.program;
-    crash::entering("lower");
-    let mut kernel = lower::lower(program, function);
-    // What the command line says of the launch comes instead of what the file says.
-    if !options.judging.gives_sizes() && options.judging.params.is_empty() {
-        launch::assume(&mut kernel, file, function);
-    }
-    if let Some(threads) = in_step(options, program.language) {
-        lockstep::in_step(&mut kernel, threads);
-    }
-    run_by(&mut kernel, &options.judging.device);
-    kernel
-}
-
-/// What the user states of the device that runs a kernel.
-fn run_by(kernel: &mut Kernel, device: &options::Device) {
-    if kernel.geometry.platform.rules().most_threads.is_none() {
-        kernel.geometry.max_threads = kernel.geometry.max_threads.or(device.most_work_items);
-    }
-    let counts_lanes = kernel.relies.iter().any(|reliance| reliance.what == Relied::LanesOf32);
-    if counts_lanes && device.wave == Some(64) {
-        let reason = "what the lanes of a wavefront do together, of which there are 64".to_owned();
-        kernel.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true, is_of_thread: false });
-    }
-    kernel.relies.retain(|reliance| match reliance.what {
-        Relied::Unclobbered
-        | Relied::Numbers
-        | Relied::Telling
-        | Relied::FactorsOf24Bits
-        | Relied::LeftToRight
-        | Relied::Divisors => true,
-        Relied::LanesOf32 => device.wave.is_none(),
-        Relied::BlocksOfOneSize => !device.uniform_work_groups,
-    });
-}
-
-/// A kernel with the invariants of its loops, and its protocol.
-fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
-    // It stands at the places of this kernel, whoever else is alike.
-    let relies = std::mem::take(&mut kernel.relies);
-    crash::entering("protocol");
-    let mut protocol = infer::infer(&kernel);
-    let (mut assumptions, mut rejected) = (BTreeSet::new(), Vec::new());
-    let entry = memo.map(|memo| memo.entry(&kernel));
-    crash::entering("invariant");
-    let strengthened = match &entry {
-        Some(entry) => entry.strengthened(&kernel, &protocol, options.judging.proofs),
-        None => invariant::strengthen(&kernel, &protocol, options.judging.proofs),
-    };
-    if let Some(strengthened) = strengthened {
-        kernel = strengthened.kernel;
-        (assumptions, rejected) = (strengthened.assumptions, strengthened.rejected);
-        protocol = infer::infer(&kernel);
-    }
-    kernel.relies = relies;
-    rejected.extend(judge::claims::adopt(&mut protocol, options.judging.proofs));
-    Model { kernel, protocol, assumptions, rejected, entry }
-}
-
 /// The report on a kernel, and the kernel as it was judged.
 fn check_kernel(
     file: &Launched,
@@ -461,9 +383,4 @@ fn report_on(file: &Launched, function: FunctionId, model: Model<'_>, options: &
         Assumption { kind: AssumptionKind::Other, text }
     }));
     (report, kernel)
-}
-
-/// How many threads run in lock-step; in OpenCL nothing says which work-items make up a sub-group.
-fn in_step(options: &Options, language: Language) -> Option<u32> {
-    options.judging.lockstep.filter(|_| language == Language::Cuda)
 }

@@ -6,10 +6,13 @@ mod flow;
 mod intervals;
 mod places;
 
-use super::options::Options;
-use super::{Model, model, selected};
+use super::options::{Options, Timings};
+use super::passes::{Course, INVARIANTS, Model, Pass, model};
+use super::selected;
+use crate::calculus::Kernel;
 use crate::judge::conditions;
 use crate::launch::{self, Launched};
+use crate::protocol::Protocol;
 use crate::resolve::program::FunctionId;
 use crate::{calculus, protocol, syntax};
 use places::Places;
@@ -20,8 +23,10 @@ use std::path::Path;
 pub enum Stage {
     /// The surface tree.
     Syntax,
-    /// The calculus.
+    /// The calculus, as it is judged.
     Calculus,
+    /// The calculus after a pass.
+    After(Pass),
     /// The memory access protocols.
     Protocol,
     /// Pairs of accesses that share an interval.
@@ -54,19 +59,34 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
     Ok(shown.join("\n"))
 }
 
+/// A kernel after a pass; with what each pass took, if that is asked for.
+fn calculus(pass: Pass, file: &Launched, function: FunctionId, options: &Options) -> String {
+    let mut course = Course::until(pass);
+    let mut text = calculus::text::print(&course.kernel(file, function, options));
+    if options.timings == Timings::Measure {
+        for (pass, time) in course.taken() {
+            text.push_str(&format!("// {}: {:.3} ms\n", pass.name, time.as_secs_f64() * 1e3));
+        }
+    }
+    text
+}
+
 fn of_kernel(stage: Stage, file: &Launched, function: FunctionId, options: &Options) -> String {
-    let Model { kernel, protocol, .. } = model(file, function, options, None);
     let program = &file.program;
-    let places = Places::new(&program.sources, &kernel);
+    let of_model = |show: &dyn Fn(&Kernel, &Protocol, &Places<'_>) -> String| {
+        let Model { kernel, protocol, .. } = model(file, function, options, None);
+        show(&kernel, &protocol, &Places::new(&program.sources, &kernel))
+    };
     match stage {
-        Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),
-        Stage::Protocol => protocol::text::print(&protocol),
-        Stage::Flow => flow::text(&kernel, &crate::flow::analyze(&kernel), &program.sources),
-        Stage::Intervals => intervals::text(&kernel, &protocol, &places),
-        Stage::Conditions => {
+        Stage::Syntax | Stage::Calculus => calculus(INVARIANTS, file, function, options),
+        Stage::After(pass) => calculus(pass, file, function, options),
+        Stage::Protocol => of_model(&|_, protocol, _| protocol::text::print(protocol)),
+        Stage::Flow => of_model(&|kernel, _, _| flow::text(kernel, &crate::flow::analyze(kernel), &program.sources)),
+        Stage::Intervals => of_model(&|kernel, protocol, places| intervals::text(kernel, protocol, places)),
+        Stage::Conditions => of_model(&|kernel, protocol, places| {
             let (launches, _) = launch::facts(file, function);
             let place = |site| places.name(site);
-            conditions::text(&kernel, &protocol, &launches, program.language, &options.judging, &place)
-        }
+            conditions::text(kernel, protocol, &launches, program.language, &options.judging, &place)
+        }),
     }
 }

@@ -7,7 +7,8 @@
 //! Deliberately absent: what to change, and what a verdict ought to be.
 
 use super::isolate::{Panic, isolated};
-use super::{Options, lowered, report_on, selected, strengthened};
+use super::passes::{lowered, strengthened};
+use super::{Options, report_on, selected};
 use crate::calculus::Kernel;
 use crate::diagnostic::report::KernelReport;
 use crate::judge::scopes;

@@ -14,9 +14,9 @@ pub(super) fn uses(kernel: &Kernel, graph: &mut Graph, env: &[NodeId], root: Exp
         Expr::Opaque(_, ScalarType::Opaque { .. }) => {}
         Expr::Opaque(text, _) => leaves.push(Leaf::Source(Source::Named(text.clone()))),
         Expr::Call(function, args, ty) => {
-            let source = match function.nature {
+            let source = match function.nature() {
                 Nature::Fetches => {
-                    Some(Source::Texture(handle_name(kernel, args).unwrap_or(&function.name).to_owned()))
+                    Some(Source::Texture(handle_name(kernel, args).unwrap_or(function.name()).to_owned()))
                 }
                 Nature::Queries => Some(Source::Named(format!("{function} of an image"))),
                 Nature::Computes | Nature::Counts(_) => is_floating(kernel, args, *ty).then_some(Source::Floating),

@@ -66,7 +66,7 @@ impl Slice<'_> {
                 self.block(body, Some(turns), depth + 1);
             }
             Stmt::Sync { among, .. } => {
-                let named = among.mentioned().map_or_else(Vec::new, |cond| self.mentioned(cond));
+                let named: Vec<usize> = among.mentioned().flat_map(|cond| self.mentioned(cond)).collect();
                 self.roots.extend(named.into_iter().chain(around));
             }
             Stmt::Assert { cond, .. } => {

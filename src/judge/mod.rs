@@ -22,7 +22,7 @@ mod weakest;
 pub use settings::Settings;
 
 use crate::calculus::statements::every;
-use crate::calculus::{ArrayId, Basis, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
+use crate::calculus::{ArrayId, Basis, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
@@ -32,6 +32,7 @@ use crate::prove::hand_over::{HandOver, MissingFence, locks_apart};
 use crate::prove::premises::{self, Premises};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
+use crate::settle::{Form, unrolling, verify_if_debug};
 use crate::source::{Language, Span};
 use attempt::{Case, Persistence, Rest};
 use collectives::Ordered;
@@ -54,8 +55,9 @@ pub fn judge(
     let mut verdict = judge_as_it_stands(kernel, protocol, launches, language, settings);
     if matches!(verdict.race, Race::PossiblyRacy | Race::Unknown)
         && verdict.scope.is_some()
-        && let Some(unrolled) = unroll::unrolled(kernel)
+        && let Some(unrolled) = unrolling::unrolled(kernel)
     {
+        verify_if_debug("unrolling", &unrolled, Form::Settled);
         let other = judge_as_it_stands(&unrolled, &infer::infer(&unrolled), launches, language, settings);
         if other.is_proved() {
             return other;

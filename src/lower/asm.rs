@@ -1,19 +1,20 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
-//! through pointer operands access memory, in the window of shared memory too ([`windows`](super::windows));
-//! `cp.async` begins copies as a thread does ([`copies`](super::copies)); `bar.sync` is a barrier of the block, or of so
-//! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::phases)); `ldmatrix` reads
+//! through pointer operands access memory, in the window of shared memory too ([`windows`](super::storage::windows));
+//! `cp.async` begins copies as a thread does ([`copies`](super::deferred::copies)); `bar.sync` is a barrier of the block, or of so
+//! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::deferred::phases)); `ldmatrix` reads
 //! rows of matrices; `membar` and `fence` are fences. Any other may do anything.
 //!
 //! A predicate is a condition around its instruction.
 
-use super::access::Touch;
-use super::named;
-use super::parties::Object;
 use super::pass::Pass;
 use super::ptx::{Guard, OnObject, Operand, Place, Step, Window, steps};
+use super::storage::access::Touch;
 use super::value::{Pointer, Value};
-use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{
+    Among, BinaryOp, ExprId, HavocReason, Placeholder, Relied, ScalarType, Stmt, SyncMemory, SyncScope,
+};
 use crate::resolve::program::Expr;
+use crate::settle::notes::Object;
 use crate::source::Span;
 
 /// An `asm` statement.
@@ -150,7 +151,7 @@ impl Pass<'_> {
             Step::Named { id, count } => {
                 let (id, count) = (self.count_of(id, operands), self.count_of(count, operands));
                 let memory = SyncMemory::BOTH;
-                let among = Among::Named(named::arriving(self.exprs(), id, count));
+                let among = Among::Placeholder(Placeholder::Numbered { number: id, threads: count });
                 let site = self.site(span);
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among, site });
             }

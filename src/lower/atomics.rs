@@ -8,11 +8,11 @@
 //!
 //! Deliberately absent: an order that only the outcome without an exchange has; it is left out, which orders less.
 
-use super::access::Atomic;
 use super::builtin::Use;
-use super::facts::TargetId;
-use super::home::Home;
 use super::pass::Pass;
+use super::storage::access::Atomic;
+use super::storage::facts::TargetId;
+use super::storage::home::Home;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::atomics::operand_count;
 use crate::calculus::{AtomicOp, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, Stmt, SyncScope};

@@ -1,14 +1,14 @@
 //! Barriers by name and of tiles, and the values that say for whom a barrier of a warp is.
 //!
-//! Deliberately absent: whom a mask names ([`masks`]), and barriers of PTX ([`super::named`]).
+//! Deliberately absent: whom a mask names (`src/settle/masks.rs`), and barriers of PTX.
 
-use super::masks;
 use super::pass::Pass;
 use super::together;
 use super::value::Value;
 use crate::builtins::atomics::Numbering;
 use crate::calculus::{self, Among, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope, VarId};
 use crate::resolve::program::Expr;
+use crate::settle::notes::Source;
 use crate::source::{Language, Span};
 
 impl Pass<'_> {
@@ -76,14 +76,14 @@ impl Pass<'_> {
             Value::Scalar(own) => self.asked(own),
             other => self.is_true(other, said),
         };
-        self.mask(said, &HavocReason::Call(name.to_owned()), masks::Source::Active, call)
+        self.mask(said, &HavocReason::Call(name.to_owned()), Source::Active, call)
     }
 
     /// The mask, or the group, of the threads that run together here.
     pub(super) fn threads_together(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         self.ignore(args);
         let here = self.exprs().bool(true);
-        self.mask(here, &HavocReason::Schedule(name.to_owned()), masks::Source::Active, call)
+        self.mask(here, &HavocReason::Schedule(name.to_owned()), Source::Active, call)
     }
 
     /// An unknown mask that names this thread if `named` holds.
@@ -91,7 +91,7 @@ impl Pass<'_> {
         &mut self,
         named: ExprId,
         reason: &HavocReason,
-        source: impl FnOnce(VarId) -> masks::Source,
+        source: impl FnOnce(VarId) -> Source,
         call: &Expr,
     ) -> Value {
         let var = self.temporary("named", ScalarType::Bool);
@@ -100,7 +100,7 @@ impl Pass<'_> {
         if let Value::Scalar(mask) = mask
             && let calculus::Expr::Var(holder) = self.kernel.exprs[mask]
         {
-            self.masks.insert(holder, source(var));
+            self.notes.warps.masks.insert(holder, source(var));
         }
         mask
     }

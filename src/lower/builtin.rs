@@ -1,9 +1,9 @@
 //! What builtins become in the calculus.
 
-use super::access::{Atomic, Touch};
-use super::facts::TargetId;
-use super::home::Home;
 use super::pass::Pass;
+use super::storage::access::{Atomic, Touch};
+use super::storage::facts::TargetId;
+use super::storage::home::Home;
 use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Dynamic, Formula, Made, WorkItem};

@@ -1,13 +1,13 @@
 //! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
 
 use super::builtin::Use;
-use super::facts::{Target, TargetId};
 use super::pass::{Frame, Pass};
-use super::place::is_object;
-use super::scan;
+use super::storage::facts::{Target, TargetId};
+use super::storage::place::is_object;
 use super::value::{Base, Place, STRING, Value};
+use super::walk::scan;
 use crate::builtins::{functions, telling};
-use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
+use crate::calculus::{ArrayId, HavocReason, Relied};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
 use crate::source::Span;
 
@@ -129,7 +129,7 @@ impl Pass<'_> {
             self.frame().result = Some(target);
         }
         if scan::has_early_return(body) {
-            let flag = self.temporary(&format!("{}.returned", callee.name), ScalarType::Bool);
+            let flag = self.jump_flag(&format!("{}.returned", callee.name));
             self.set_flag(flag, 0);
             self.frame().returned = Some(flag);
         }

@@ -8,8 +8,8 @@
 //! Deliberately absent: sizes that only the launch says (positions are unknown values then, and memory of other blocks is
 //! not modelled); whether the other block still runs, or has begun to, which the programmer has to see to by barriers.
 
-use super::facts::{Target, TargetId};
 use super::pass::Pass;
+use super::storage::facts::{Target, TargetId};
 use super::value::{Base, Pointer, Value};
 use crate::builtins::InCluster;
 use crate::calculus::{ArrayId, Axis, BinaryOp, ExprId, GeometryVar, HavocReason, ScalarType, Space};

@@ -6,8 +6,8 @@
 //! not conflict with each other, a barrier of the call's own orders them with its reads and orders nothing else, and what
 //! is before or after the call conflicts unless a barrier of the program stands between.
 
-use super::facts::{Target, TargetId};
 use super::pass::Pass;
+use super::storage::facts::{Target, TargetId};
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::collectives::Group;
 use crate::calculus::{
@@ -84,7 +84,7 @@ impl Pass<'_> {
         self.units.entry(storage.array).or_default().insert(storage.unit);
         let access = |pass: &mut Self| {
             let site = pass.site(span);
-            pass.begun.sites.insert(site);
+            pass.notes.of_libraries.insert(site);
             Access { array: storage.array, offset: storage.pointer.offset, bytes: storage.bytes, align: 1, site }
         };
         self.note_stored(storage.array, None, None);

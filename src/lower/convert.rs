@@ -1,7 +1,7 @@
 //! Conversions between scalar types, and from and to pointers.
 
-use super::facts::TargetId;
 use super::pass::Pass;
+use super::storage::facts::TargetId;
 use super::value::{Base, Pointer, Value};
 use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, Function, HavocReason, Param, ScalarType, Space, Stmt};
 use crate::resolve::program::{Type, TypeId};

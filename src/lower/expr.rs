@@ -1,9 +1,9 @@
 //! Values of expressions, with their effects in the order in which C++17 has them.
 
 use super::builtin::Use;
-use super::facts::Target;
 use super::pass::Pass;
-use super::place::is_object;
+use super::storage::facts::Target;
+use super::storage::place::is_object;
 use super::value::{Base, Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt};
 use crate::resolve::program::visit::{any_within, may_have_effect};

@@ -1,8 +1,8 @@
 //! Functions of libraries whose effects are known: stores with cache hints, cuRAND's states, the registers of `wmma`.
 
-use super::access::Touch;
 use super::builtin::Use;
 use super::pass::Pass;
+use super::storage::access::Touch;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Fragment, Random};
 use crate::calculus::{Axis, BinaryOp, GeometryVar, HavocReason, ScalarType, Space};

@@ -1,26 +1,22 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
+use super::deferred::phases::Phases;
+use super::deferred::under_way::{Begun, Copies};
 use super::ends::Ends;
-use super::facts::{Chain, ChainId, Facts, Target, TargetId};
-use super::home::Home;
-use super::layout::Layout;
-use super::logs::{self, Log};
-use super::own_order;
-use super::phases::Phases;
-use super::pipelines::Pipelines;
-use super::scan::Scans;
-use super::under_way::{Begun, Copies};
+use super::storage::facts::{Chain, ChainId, Facts, Target, TargetId};
+use super::storage::home::Home;
+use super::storage::layout::Layout;
+use super::storage::windows::Windows;
 use super::value::{Base, Pointer};
-use super::windows::Windows;
-use super::{aggregated, masks, named, parties, shuffles};
+use super::walk::scan::Scans;
 use crate::arena::{Handle, SideTable};
-use crate::calculus::statements::every;
 use crate::calculus::{
-    ArrayId, Axis, ExprId, Exprs, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Stmt, SyncScope,
-    Unsupported, VarId, Variable,
+    ArrayId, ExprId, Exprs, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Stmt, Unsupported, VarId,
+    Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
-use crate::source::{Language, Span};
+use crate::settle::{Notes, Unsettled};
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -74,9 +70,8 @@ pub(super) struct Pass<'p> {
     pub(super) begun: Begun,
     /// Barriers in two steps.
     pub(super) phases: Phases,
-    pub(super) pipelines: Pipelines,
-    /// Logs of accesses that claims are about.
-    pub(super) logs: Vec<Log>,
+    /// What is seen beside the statements, for the passes behind.
+    pub(super) notes: Notes,
     /// Whether what is lowered stands in an annotation.
     pub(super) in_annotation: bool,
     /// Why the annotation that is being lowered is not understood.
@@ -93,18 +88,10 @@ pub(super) struct Pass<'p> {
     pub(super) windows: Windows,
     /// The memory behind handles of surfaces and images.
     pub(super) handles: FxHashMap<ExprId, ArrayId>,
-    /// Variables that hold masks of threads as they come from votes.
-    pub(super) masks: FxHashMap<VarId, masks::Source>,
-    /// What shuffles, ranks and sizes of groups of a warp gave.
-    pub(super) given: aggregated::Calls,
-    /// Shuffles, by the variables that hold what they gave.
-    pub(super) exchanges: FxHashMap<VarId, shuffles::Exchange>,
     /// Where the thread may have ended.
     pub(super) ends: Ends,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
-    /// Arrays of which nothing is known that they hold.
-    pub(super) forgotten: FxHashSet<ArrayId>,
     blocks: Vec<Vec<Stmt>>,
     statements: usize,
     depth: usize,
@@ -136,8 +123,7 @@ impl<'p> Pass<'p> {
             copies: Copies::default(),
             begun: Begun::default(),
             phases: Phases::default(),
-            pipelines: Pipelines::default(),
-            logs: Vec::new(),
+            notes: Notes::default(),
             in_annotation: false,
             annotation_problem: None,
             global_targets: FxHashMap::default(),
@@ -146,12 +132,8 @@ impl<'p> Pass<'p> {
             addresses: FxHashMap::default(),
             windows: Windows::default(),
             handles: FxHashMap::default(),
-            masks: FxHashMap::default(),
-            given: aggregated::Calls::default(),
-            exchanges: FxHashMap::default(),
             ends: Ends::default(),
             allocated: FxHashSet::default(),
-            forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
             statements: 0,
             depth: 0,
@@ -169,7 +151,7 @@ impl<'p> Pass<'p> {
         let Some(body) = &function.body else {
             return self.unsupported(function.span, "kernel without a body".to_owned());
         };
-        if super::scan::has_early_return(body) {
+        if super::walk::scan::has_early_return(body) {
             let flag = self.variable("returned", ScalarType::Bool);
             self.set_flag(flag, 0);
             self.frames[0].returned = Some(flag);
@@ -180,30 +162,13 @@ impl<'p> Pass<'p> {
         self.no_phases_here();
     }
 
-    /// The finished kernel.
-    pub(super) fn finish(mut self) -> Kernel {
+    /// The kernel as it was walked over, and what was seen beside its statements.
+    pub(super) fn finish(mut self) -> Unsettled {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
         self.nobody_has_ended();
         self.windows_at_the_end();
-        parties::name(&mut self.kernel, &self.phases, &self.pipelines);
-        own_order::limit(&mut self.kernel, &self.begun.sites);
-        self.report_mixed_units();
-        logs::keep(&mut self.kernel, &self.logs);
-        named::name(&mut self.kernel);
-        let read = masks::axes(&self.kernel);
-        let mut voted = FxHashSet::default();
-        if self.program.platform.rules().warp.is_some() {
-            voted = aggregated::share_out(&mut self.kernel, &self.masks, &self.given);
-            shuffles::name(&mut self.kernel, &self.exchanges);
-        } else if self.program.language == Language::Cuda && has_warp_barriers(&self.kernel) {
-            self.rely(None, Relied::LanesOf32);
-        }
-        masks::name(&mut self.kernel, &self.masks, &voted);
-        let mentioned = masks::axes(&self.kernel);
-        for axis in [Axis::Y, Axis::Z].map(Axis::index) {
-            self.kernel.numbered[axis] = mentioned[axis] && !read[axis];
-        }
-        self.kernel
+        self.notes.units.mixed = self.mixed_units();
+        Unsettled { kernel: self.kernel, notes: self.notes }
     }
 
     pub(super) fn exprs(&mut self) -> &mut Exprs {
@@ -345,6 +310,13 @@ impl<'p> Pass<'p> {
         self.variable(name, ty)
     }
 
+    /// A new truth value that says that the thread has jumped, or fallen through to a label.
+    pub(super) fn jump_flag(&mut self, stem: &str) -> VarId {
+        let flag = self.temporary(stem, ScalarType::Bool);
+        self.notes.jumps.insert(flag);
+        flag
+    }
+
     /// The value of a variable.
     pub(super) fn var(&mut self, var: VarId) -> ExprId {
         let ty = self.kernel.vars[var].ty;
@@ -482,11 +454,4 @@ impl<'p> Pass<'p> {
     pub(super) fn unknown_pointer(&mut self, reason: &str) -> Pointer {
         Pointer { base: Base::Unknown(reason.to_owned()), offset: self.offset(0) }
     }
-}
-
-/// Whether threads of a warp meet.
-fn has_warp_barriers(kernel: &Kernel) -> bool {
-    let mut found = false;
-    every(&kernel.body, |stmt| found |= matches!(stmt, Stmt::Sync { scope: SyncScope::Warp, .. }));
-    found
 }

@@ -155,7 +155,7 @@ impl Build {
         let void = self.ty(Type::Void);
         let params = self.params.clone();
         let kernel = self.function("k", params, void, body);
-        lower(&self.program, kernel)
+        lower(&self.program, kernel).settled()
     }
 }
 

@@ -4,20 +4,18 @@
 //! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
 //! memory. Votes, reductions and what one lane gives away are the same for all, and say something of what the thread itself
 //! has put in ([`votes`](super::votes)); what a shuffle gives is the value that the other lane has, where that is a formula
-//! ([`shuffles`](super::shuffles)) or a number that one thread draws for others ([`aggregated`](super::aggregated)).
+//! (`src/settle/shuffles.rs`) or a number that one thread draws for others (`src/settle/draws`).
 //!
 //! Deliberately absent: calls without a mask (`__shfl`), which are for the threads that happen to be there.
 
-use super::aggregated::Shuffle;
-use super::masks;
 use super::pass::Pass;
-use super::shuffles::{Exchange, Partner};
 use super::value::Value;
 use super::votes::Vote;
 use crate::builtins::{self, Gives, InGroup, Made, Operation, Together, groups};
 use crate::calculus::eval::WARP;
-use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, Placeholder, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::{Expr, Type};
+use crate::settle::notes::{Exchange, Lanes, Partner, Shuffle, Source};
 use std::cmp::Ordering;
 
 /// The mask of `__syncwarp` that names every thread.
@@ -101,7 +99,7 @@ impl Pass<'_> {
                 &Value::Scalar(own) => self.asked(own),
                 other => self.is_true(other.clone(), arg),
             };
-            let mask = self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
+            let mask = self.mask(said, &reason, |var| Source::Votes(var, voters), call);
             self.note_vote(Vote::Any, said, &mask, group, call.span);
             return mask;
         }
@@ -114,7 +112,10 @@ impl Pass<'_> {
             && vote.gives_back()
         {
             let value = if vote.is_of_truths() { self.asked(own) } else { own };
-            self.exchanges.insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
+            self.notes
+                .warps
+                .exchanges
+                .insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
         }
         if let (Some(value), Some(by)) = (number(first), number(first + 1))
             && let Value::Scalar(holder) = given
@@ -123,10 +124,11 @@ impl Pass<'_> {
             // Lanes of a group that happened to be there count within it.
             let is_within = whom == Together::Coalesced;
             if gives == Gives::Lane && is_whole {
-                self.given.shuffles.insert(holder, Shuffle { value, lane: by, mask, is_within });
+                let lanes = if is_within { Lanes::OfMask } else { Lanes::OfWarp };
+                self.notes.warps.shuffles.insert(holder, Shuffle { value, lane: by, mask, lanes });
             }
             if let (Some(from), Some(segment), false) = (partner(made), segment, is_within) {
-                self.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
+                self.notes.warps.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
             }
         }
         given
@@ -148,8 +150,8 @@ impl Pass<'_> {
             && let Node::Var(holder) = self.kernel.exprs[holder]
         {
             let of = match what {
-                InGroup::Rank => &mut self.given.ranks,
-                InGroup::Size => &mut self.given.sizes,
+                InGroup::Rank => &mut self.notes.warps.ranks,
+                InGroup::Size => &mut self.notes.warps.sizes,
             };
             of.insert(holder, group);
         }
@@ -160,7 +162,7 @@ impl Pass<'_> {
     pub(super) fn named_by(&mut self, mask: ExprId) -> Among {
         match self.kernel.exprs.as_int(mask) {
             Some(bits) if bits & WHOLE_WARP == WHOLE_WARP => Among::All,
-            _ => Among::Named(masks::in_mask(self.exprs(), mask)),
+            _ => Among::Placeholder(Placeholder::Mask(mask)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What an expression of the source has become: scalars, pointers, and aggregates as lists of these.
 
-use super::facts::TargetId;
+use super::storage::facts::TargetId;
 use crate::calculus::ExprId;
 use crate::resolve::program::TypeId;
 
@@ -13,7 +13,7 @@ pub(super) enum Value {
     Scalar(ExprId),
     /// A pointer.
     Pointer(Pointer),
-    /// A vector, record or array: its leaves (see [`super::layout::Layout::leaves`]) in order.
+    /// A vector, record or array: its leaves (see [`super::storage::layout::Layout::leaves`]) in order.
     Aggregate(Vec<Value>),
 }
 

@@ -9,12 +9,12 @@
 //! What such a call gives is not known, but the thread is one of those that were asked (CUDA programming guide, warp vote,
 //! match and reduce functions; a thread whose mask does not name it must not call): its own yes makes an "any" true, an
 //! "all" says that its own answer was yes, a least value is not above its own. That is noted behind the call as
-//! [`Basis::Given`]. Where all threads put in the same, that comes out ([`shuffles`](super::shuffles)).
+//! [`Basis::Given`]. Where all threads put in the same, that comes out (`src/settle/shuffles.rs`).
 //!
 //! *Trap.* A vote asks for an `int`, and `1L << 32` is none that is true. An "any" says nothing of one's own answer, nor "not all"; a least value of signed numbers is a signed one; what
 //! two calls give is the same for the warp, but not the same number.
 //!
-//! Deliberately absent: sums and counts as numbers; single bits of masks ([`masks`](super::masks) knows whom they name);
+//! Deliberately absent: sums and counts as numbers; single bits of masks (`src/settle/masks.rs` knows whom they name);
 //! floating point, in which nobody counts places.
 
 use super::pass::Pass;

@@ -32,7 +32,7 @@ mod tests;
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
     Among, Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, Function, GeometryFacts, HavocReason,
-    MemoryOrder, OTHER, Param, SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
+    MemoryOrder, Param, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
@@ -358,13 +358,13 @@ pub struct Opaque {
 impl Opaque {
     /// Whether this says that both threads are of one block.
     pub fn is_same_block(&self) -> bool {
-        matches!(&self.origin, Origin::Function { function, .. } if function == SAME_BLOCK)
+        matches!(&self.origin, Origin::Function { function: Function::SameBlock, .. })
     }
 
     /// What this is the value of in the other thread, if it is one.
     pub fn in_other(&self) -> Option<ExprId> {
         match &self.origin {
-            Origin::Function { function, args } if function == OTHER => args.first().copied(),
+            Origin::Function { function: Function::Other, args } => args.first().copied(),
             _ => None,
         }
     }
@@ -426,8 +426,8 @@ pub enum Origin {
         /// The expression.
         value: ExprId,
     },
-    /// An uninterpreted function of `args`: equal arguments, equal values. [`OTHER`] is none: it is the value of its
-    /// argument in another thread.
+    /// A function of `args`: equal arguments, equal values, if it is one by name. [`Function::Other`] is none: it is the value
+    /// of its argument in another thread.
     Function {
         /// The function.
         function: Function,

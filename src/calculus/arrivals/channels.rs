@@ -363,6 +363,7 @@ impl Channel {
             Count::Number(_) => Err("it does not wait for as many arrivals as there are threads that arrive"),
             Count::Range(from, to) if threads == Threads::range(from, to) => Ok(()),
             Count::Range(..) => Err("the threads that arrive are not those that it waits for"),
+            Count::Open => Err("it is not known for how many arrivals it waits"),
         }
     }
 
@@ -375,7 +376,7 @@ impl Channel {
     /// The threads that a block has at least where nobody waits in vain.
     pub(super) fn least_threads(&self, roles: &[Role]) -> u32 {
         match self.count {
-            Count::Block => 0,
+            Count::Block | Count::Open => 0,
             Count::Number(_) => self.threads(roles).end(),
             Count::Range(from, _) => from + 1,
         }

@@ -135,7 +135,8 @@ impl Block {
     ) -> usize {
         let threads = self.status.len() as u32;
         let count = match count {
-            Count::Block => threads,
+            // What is not settled is not run but in tests.
+            Count::Block | Count::Open => threads,
             Count::Number(count) => count,
             Count::Range(from, to) => to.min(threads).saturating_sub(from),
         };

@@ -98,14 +98,15 @@ impl<'a> Compiler<'a> {
         own_syncs.sort_unstable();
         own_syncs.dedup();
         own_syncs.truncate(MEMORIES - OWN);
-        let has_groups =
-            self.syncs.iter().any(|sync| matches!(sync.among, Among::Named(_) | Among::Tiles(_) | Among::Arrivals(_)));
+        let is_of_group =
+            |among| matches!(among, Among::Named(_) | Among::Tiles(_) | Among::Arrivals(_) | Among::Placeholder(_));
+        let has_groups = self.syncs.iter().any(|sync| is_of_group(sync.among));
         let step = self.syncs.iter().find_map(|sync| match sync.among {
             Among::InStep(threads) => Some(threads),
             _ => None,
         });
         let needs_conditions =
-            !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.mentioned().is_some());
+            !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.mentioned().next().is_some());
         let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
             Some(own) => OWN + own,
             None => match space {
@@ -232,7 +233,7 @@ impl<'a> Compiler<'a> {
                 (variables + self.constants.len() + kernel.params.len() + geometry_index(*var)) as Register
             }
             Expr::Opaque(text, ty) => self.opaque(&("constant", text), &[], *ty),
-            Expr::Call(function, args, ty) => self.opaque(&("call", &function.name), args, *ty),
+            Expr::Call(function, args, ty) => self.opaque(&("call", function.name()), args, *ty),
             Expr::Unary(op, a) => {
                 let ty = kernel.exprs.ty(*a);
                 if ty.range().is_none() {

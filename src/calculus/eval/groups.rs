@@ -127,7 +127,7 @@ impl Block {
         let of_scope = if shape.scope == SyncScope::Warp { self.warp_of(thread) } else { 0..self.status.len() };
         match shape.among {
             Among::All | Among::Counted | Among::InStep(_) => Some(of_scope.collect()),
-            Among::Arrivals(_) => None,
+            Among::Arrivals(_) | Among::Placeholder(_) => None,
             Among::Tiles(size) => {
                 let size = size as usize;
                 let start = thread / size * size;

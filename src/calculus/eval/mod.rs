@@ -19,7 +19,7 @@
 //! was chosen, in phases that are not [contested](Run::contested_since).
 //!
 //! # Conditions about two threads
-//! A claim or an assumption that mentions [`OTHER`](super::OTHER) is looked at for every two threads that get there in
+//! A claim or an assumption that mentions [`Function::Other`](super::Function::Other) is looked at for every two threads that get there in
 //! the same turns of the loops around it, blocks that are run only.
 //!
 //! # Barriers

@@ -8,7 +8,7 @@ use super::machine::{Machine, Place};
 use super::program::{Program, Register, geometry_index};
 use super::value::{self, Value};
 use super::{Blocks, ThreadId};
-use crate::calculus::{Expr, ExprId, OTHER, SAME_BLOCK};
+use crate::calculus::{Expr, ExprId, Function};
 use rustc_hash::FxHashMap;
 
 /// Visits of one condition that are remembered.
@@ -114,8 +114,8 @@ impl Values<'_> {
             Expr::Var(var) => leaf(var.index() as Register as usize),
             Expr::Param(param) => leaf(program.first_param() + param.index()),
             Expr::Geometry(var) => leaf(program.first_geometry() + geometry_index(*var)),
-            Expr::Call(name, args, _) if name == OTHER => self.of(args[0], 1 - side, depth),
-            Expr::Call(name, ..) if name == SAME_BLOCK => {
+            Expr::Call(Function::Other, args, _) => self.of(args[0], 1 - side, depth),
+            Expr::Call(Function::SameBlock, ..) => {
                 Value::truth(self.sides[0].thread.block == self.sides[1].thread.block)
             }
             Expr::Unary(op, a) if is_number(*a) => value::unary(*op, self.of(*a, side, depth), exprs.ty(*a), None).0,

@@ -119,7 +119,7 @@ impl<'a> Printer<'a> {
                 self.operand(out, *a, 0, ScalarType::I32);
                 out.push(')');
             }
-            Expr::Call(function, args, ty) => self.call(out, &function.name, args, *ty),
+            Expr::Call(function, args, ty) => self.call(out, function.name(), args, *ty),
         }
         if wrap {
             out.push(')');

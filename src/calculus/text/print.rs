@@ -5,8 +5,8 @@ use super::words::{
     ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
-    Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, Platform, ScalarType,
-    SiteId, Stmt, SyncMemory, Test, Told,
+    Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, Placeholder, Platform,
+    ScalarType, SiteId, Stmt, SyncMemory, Test, Told,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -273,9 +273,18 @@ impl<'a> KernelPrinter<'a> {
                     Count::Block => String::new(),
                     Count::Number(count) => format!("of {count} "),
                     Count::Range(from, to) => format!("of {from} to {to} "),
+                    Count::Open => "open ".to_owned(),
                 };
                 let offset = self.own(offset, ScalarType::I64);
                 format!("{} {}[{offset}] {circle}{count}", word(PARTS, &part), self.array(array))
+            }
+            Among::Placeholder(Placeholder::Mask(mask)) => format!("mask {} ", self.own(mask, ScalarType::I32)),
+            Among::Placeholder(Placeholder::Object { array, offset }) => {
+                format!("object {}[{}] ", self.array(array), self.own(offset, ScalarType::I64))
+            }
+            Among::Placeholder(Placeholder::Numbered { number, threads }) => {
+                let [number, threads] = [number, threads].map(|value| self.own(value, ScalarType::I32));
+                format!("numbered {number} of {threads} ")
             }
         }
     }

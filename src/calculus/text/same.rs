@@ -1,6 +1,6 @@
 //! Structural equality of kernels: as if expressions were trees and spans did not exist.
 
-use crate::calculus::{Access, Among, Expr, ExprId, Kernel, Stmt, Test, operands};
+use crate::calculus::{Access, Among, Expr, ExprId, Kernel, Placeholder, Stmt, Test, operands};
 use rustc_hash::FxHashMap;
 
 /// Whether two kernels are equal up to spans and the numbering of expressions.
@@ -47,7 +47,7 @@ impl Comparison<'_> {
                 (Expr::Binary(x, ..), Expr::Binary(y, ..)) => x == y,
                 (Expr::Select(..), Expr::Select(..)) => true,
                 (Expr::Convert(x, _), Expr::Convert(y, _)) => x == y,
-                (Expr::Call(x, xs, s), Expr::Call(y, ys, t)) => x.name == y.name && s == t && xs.len() == ys.len(),
+                (Expr::Call(x, xs, s), Expr::Call(y, ys, t)) => x.name() == y.name() && s == t && xs.len() == ys.len(),
                 _ => left == right,
             };
             if !heads || self.one.exprs.ty(a) != self.other.exprs.ty(b) {
@@ -111,7 +111,24 @@ impl Comparison<'_> {
                 (x, m, s, a.array, a.circle, a.count, a.part) == (y, n, t, b.array, b.circle, b.count, b.part)
                     && self.exprs(a.offset, b.offset)
             }
+            (
+                Stmt::Sync { scope: x, memory: m, among: Among::Placeholder(a), site: s },
+                Stmt::Sync { scope: y, memory: n, among: Among::Placeholder(b), site: t },
+            ) => (x, m, s) == (y, n, t) && self.placeholders(*a, *b),
             (Stmt::Sync { .. }, Stmt::Sync { .. }) | (Stmt::Fence { .. }, Stmt::Fence { .. }) => a == b,
+            _ => false,
+        }
+    }
+
+    fn placeholders(&mut self, a: Placeholder, b: Placeholder) -> bool {
+        match (a, b) {
+            (Placeholder::Mask(a), Placeholder::Mask(b)) => self.exprs(a, b),
+            (Placeholder::Object { array: x, offset: a }, Placeholder::Object { array: y, offset: b }) => {
+                x == y && self.exprs(a, b)
+            }
+            (Placeholder::Numbered { number: a, threads: s }, Placeholder::Numbered { number: b, threads: t }) => {
+                self.exprs(a, b) && self.exprs(s, t)
+            }
             _ => false,
         }
     }

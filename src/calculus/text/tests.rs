@@ -49,6 +49,10 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32, 
   sync block shared global named i < n @13
   sync warp shared global tiles 8 @14
   sync warp shared global step 32 @15
+  sync warp shared global mask n @16
+  sync block shared global object s[8] @17
+  sync block shared global numbered 1 of 64u32 @18
+  sync block shared global arrives s[8] open @19
 }
 "#;
 

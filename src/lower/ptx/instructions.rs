@@ -4,8 +4,8 @@
 //! which may do anything.
 
 use super::{OnObject, Operand, Place, Step, Window};
-use crate::lower::access::Touch;
 use crate::lower::fences::of_ptx;
+use crate::lower::storage::access::Touch;
 
 /// Instructions that touch neither memory nor other threads, without their suffixes.
 const HARMLESS: &[&str] = &[

@@ -10,7 +10,7 @@
 mod instructions;
 mod text;
 
-use super::access::Touch;
+use super::storage::access::Touch;
 use crate::calculus::{BinaryOp, MemoryOrder, ScalarType, SyncScope};
 use instructions::{does, only_computes, waiting_loop};
 use std::collections::BTreeMap;

@@ -205,7 +205,7 @@ impl<'k> State<'k> {
         }
         let loops = self.loops_of(&key.1);
         let origin = Origin::Function { function: function.clone(), args: key.1.clone() };
-        let (opaque, value) = self.unknown(&function.name, ty, origin, span);
+        let (opaque, value) = self.unknown(function.name(), ty, origin, span);
         self.out.opaques[opaque].loops = loops;
         self.functions.insert(key, self.out.opaques[opaque].var);
         value

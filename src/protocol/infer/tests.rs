@@ -100,7 +100,7 @@ fn show(protocol: &Protocol, id: ExprId) -> String {
         Expr::Binary(op, a, b) => format!("({} {op:?} {})", go(*a), go(*b)),
         Expr::Select(c, a, b) => format!("({} ? {} : {})", go(*c), go(*a), go(*b)),
         Expr::Convert(_, a) => go(*a),
-        Expr::Call(function, ..) => function.name.clone(),
+        Expr::Call(function, ..) => function.to_string(),
     }
 }
 

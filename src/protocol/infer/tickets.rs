@@ -90,7 +90,7 @@ fn is_never_negative(protocol: &Protocol, value: ExprId, is_count: &dyn Fn(&Prot
             Some(&Role::Opaque(opaque)) => {
                 let opaque = &protocol.opaques[opaque];
                 let counts =
-                    matches!(&opaque.origin, Origin::Function { function, .. } if is_count_of_bits(function.nature));
+                    matches!(&opaque.origin, Origin::Function { function, .. } if is_count_of_bits(function.nature()));
                 is_unsigned || counts || is_count(protocol, opaque)
             }
             Some(Role::Iteration(_) | Role::Toggle(_)) => true,

@@ -3,7 +3,7 @@
 use super::guards::{Polarity, implied};
 use super::{LOCKS, ParseError, REASONS};
 use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
-use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
+use crate::calculus::{Basis, Claimed, ExprId, Function, HavocReason, Nature, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
     Access, Before, Carried, Claim, Count, Fact, Fence, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol,
@@ -159,7 +159,8 @@ impl Reader<'_> {
             return Ok(Origin::Loop { site, name, from: self.values()? });
         }
         if self.parser.take_word("function") {
-            return Ok(Origin::Function { function: self.parser.string()?.into(), args: self.values()? });
+            let function = Function::of_text(&self.parser.string()?, Nature::default());
+            return Ok(Origin::Function { function, args: self.values()? });
         }
         self.parser.word("complex")?;
         Ok(Origin::Complex { value: self.value()? })

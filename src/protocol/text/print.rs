@@ -129,7 +129,7 @@ impl Printer<'_> {
                 format!("loop {site} {} from ({})", quoted(name, '"'), self.values(from))
             }
             Origin::Function { function, args } => {
-                format!("function {}({})", quoted(&function.name, '"'), self.values(args))
+                format!("function {}({})", quoted(function.name(), '"'), self.values(args))
             }
             Origin::Complex { value } => format!("complex {}", self.value(*value)),
         };

@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
             }
             Expr::Call(function, args, _) => {
                 let args = args.iter().map(|&arg| of(self, arg)).collect();
-                self.apply_unknown(Meaning::Call(function.name.clone(), ty), &function.name, args, ty)
+                self.apply_unknown(Meaning::Call(function.to_string(), ty), function.name(), args, ty)
             }
         }
     }
@@ -333,12 +333,8 @@ impl<'a> Machine<'a> {
             Origin::Complex { value } => return self.value(*value, place),
             Origin::Function { function, args } => {
                 let args = args.iter().map(|&arg| self.value(arg, place)).collect();
-                return self.apply_unknown(
-                    Meaning::Call(function.name.clone(), variable.ty),
-                    &function.name,
-                    args,
-                    variable.ty,
-                );
+                let meaning = Meaning::Call(function.to_string(), variable.ty);
+                return self.apply_unknown(meaning, function.name(), args, variable.ty);
             }
             Origin::Read { offset, constant: true, .. } => {
                 let shared = self.level == Level::Block || self.is_seen_by_all_blocks(id);

@@ -89,7 +89,7 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
         Stmt::If { cond, .. } | Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
         Stmt::For(counted) => vec![counted.start, counted.bound, counted.step.by],
         Stmt::Loop { test: Test::Before(cond) | Test::After(cond), .. } => vec![*cond],
-        Stmt::Sync { among, .. } => among.mentioned().into_iter().collect(),
+        Stmt::Sync { among, .. } => among.mentioned().collect(),
         Stmt::Fence { .. } | Stmt::Havoc { .. } => Vec::new(),
     }
 }

@@ -181,7 +181,7 @@ impl Parser<'_> {
             let args = self.arguments()?;
             self.sign(":")?;
             let ty = self.ty()?;
-            let function = Function::new(name.as_str(), (self.nature)(&name));
+            let function = Function::of_text(&name, (self.nature)(&name));
             return Ok(Operand::Typed(self.kernel.exprs.call(function, args, ty)));
         }
         let id = match self.scalar()? {

@@ -4,8 +4,8 @@ use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
 use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES};
 use crate::calculus::{
-    Access, Among, Arrivals, AtomicOp, BinaryOp, Count, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory,
-    Test, VarId,
+    Access, Among, Arrivals, AtomicOp, BinaryOp, Count, For, HavocReason, Placeholder, ScalarType, SiteId, Step, Stmt,
+    SyncMemory, Test, VarId,
 };
 
 impl Parser<'_> {
@@ -84,6 +84,9 @@ impl Parser<'_> {
             let count = self.count()?;
             return Ok(Among::Arrivals(Arrivals { array, offset, circle, count, part }));
         }
+        if let Some(placeholder) = self.placeholder()? {
+            return Ok(Among::Placeholder(placeholder));
+        }
         let threads: fn(u32) -> Among = match () {
             () if self.take_word("tiles") => Among::Tiles,
             () if self.take_word("step") => Among::InStep,
@@ -92,8 +95,31 @@ impl Parser<'_> {
         Ok(threads(self.small_number()?))
     }
 
-    /// For how many arrivals an object waits: nothing, `of 64`, `of 32 to 64`.
+    /// What stands for the threads of a barrier: `mask m`, `object s[0]`, `numbered 1 of 64`.
+    fn placeholder(&mut self) -> Parsed<Option<Placeholder>> {
+        if self.take_word("mask") {
+            return Ok(Some(Placeholder::Mask(self.expr(ScalarType::I32)?)));
+        }
+        if self.take_word("object") {
+            let array = self.array_ref()?;
+            self.sign("[")?;
+            let offset = self.expr(ScalarType::I64)?;
+            self.sign("]")?;
+            return Ok(Some(Placeholder::Object { array, offset }));
+        }
+        if self.take_word("numbered") {
+            let number = self.expr(ScalarType::I32)?;
+            self.word("of")?;
+            return Ok(Some(Placeholder::Numbered { number, threads: self.expr(ScalarType::I32)? }));
+        }
+        Ok(None)
+    }
+
+    /// For how many arrivals an object waits: nothing, `of 64`, `of 32 to 64`, `open`.
     fn count(&mut self) -> Parsed<Count> {
+        if self.take_word("open") {
+            return Ok(Count::Open);
+        }
         if !self.take_word("of") {
             return Ok(Count::Block);
         }

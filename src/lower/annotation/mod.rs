@@ -1,0 +1,9 @@
+//! What annotations say: claims, assumptions and invariants, as conditions of the calculus that access nothing.
+//!
+//! Guarantees: an annotation adds no access; one that is not understood is noted and left out.
+//!
+//! Deliberately absent: proofs of what is claimed.
+
+pub(super) mod claims;
+pub(super) mod formulas;
+pub(super) mod logs;
