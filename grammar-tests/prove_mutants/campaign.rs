@@ -12,6 +12,7 @@ use raceproof::calculus::{Kernel, text};
 use raceproof::diagnostic::report::{Assumption, AssumptionKind, Determinism, Divergence, KernelReport, Race};
 use raceproof::driver::Options;
 use raceproof::driver::options::{Proofs, Settings};
+use raceproof::driver::isolate::Panic;
 use raceproof::driver::subjects::{Judged, Subject, Subjects};
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::source::{Language, SourceMap, Span};
@@ -19,7 +20,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// Whoever judges a kernel: raceproof, or in a test of this test somebody who is easily content.
-pub(crate) type Judge<'j> = &'j (dyn Fn(Subject<'_>, Kernel, &Options) -> Result<Judged, String> + Sync);
+pub(crate) type Judge<'j> = &'j (dyn Fn(Subject<'_>, Kernel, &Options) -> Result<Judged, Panic> + Sync);
 
 /// What was judged.
 #[derive(Clone, Debug)]
@@ -83,8 +84,8 @@ pub(crate) fn strict(options: Options) -> Options {
 }
 
 /// The raceproof that is tested.
-pub(crate) fn raceproof(subject: Subject<'_>, kernel: Kernel, options: &Options) -> Result<Judged, String> {
-    subject.judge(kernel, options).map_err(|panic| panic.to_string())
+pub(crate) fn raceproof(subject: Subject<'_>, kernel: Kernel, options: &Options) -> Result<Judged, Panic> {
+    subject.judge(kernel, options)
 }
 
 /// The proved kernels of a file, and how many it has.
@@ -187,7 +188,7 @@ impl<'a> Trial<'a> {
     fn outcome(&self, kernel: &Kernel) -> Outcome {
         let judged = match (self.judge)(self.subject, kernel.clone(), self.options) {
             Ok(judged) => judged,
-            Err(message) => return Outcome::Failed(message),
+            Err(panic) => return Outcome::Failed(panic.to_string()),
         };
         let rejected = judged.report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
         if let Some(rejected) = rejected {
