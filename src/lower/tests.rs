@@ -25,7 +25,6 @@ impl Build {
             variables: Arena::new(),
             functions: Arena::new(),
             kernels: Vec::new(),
-            launches: Vec::new(),
             numbers: FxHashSet::default(),
         };
         Build { program, params: Vec::new(), bytes: 0 }
