@@ -11,7 +11,7 @@
 //! Guarantees: a proof from assumptions that nothing satisfies is none. Deliberately absent: what conditions say
 //! ([`condition`]), how they are refuted ([`rules`](super::rules)), and the order in which scopes are tried (`judge`).
 
-use super::condition::{self, Condition, Place, Reading};
+use super::condition::{self, Condition, Place, Reading, ReplayError};
 use super::hand_over::{Cells, HandOvers, Missing, MissingFence, Order};
 use super::rules::check::{self, CheckError};
 use super::rules::derivation::{Branch, Named};
@@ -191,8 +191,7 @@ pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budg
 pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &Derivation) -> Result<(), CheckError> {
     let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
     let order = Premises::new(protocol, scope).order(pair);
-    let state =
-        condition::rebuild(protocol, pair, scope, &order, &refutation.rulings).map_err(CheckError::Condition)?;
+    let state = condition::rebuild(protocol, pair, scope, &order, &refutation.rulings).map_err(unbuilt)?;
     check::check(&refutation.root, &state)
 }
 
@@ -210,7 +209,7 @@ pub fn check_claim(
     derivation: &Derivation,
 ) -> Result<(), CheckError> {
     let rulings: Vec<_> = derivation.refutations.iter().map(|refutation| refutation.rulings.as_slice()).collect();
-    let states = condition::replay_failures(protocol, claim, scope, &rulings).map_err(CheckError::Condition)?;
+    let states = condition::replay_failures(protocol, claim, scope, &rulings).map_err(unbuilt)?;
     states.iter().zip(&derivation.refutations).try_for_each(|(state, refutation)| check::check(&refutation.root, state))
 }
 
@@ -234,8 +233,7 @@ pub fn check_sync_uniform(
     derivation: &Derivation,
 ) -> Result<(), CheckError> {
     let rulings: Vec<_> = derivation.refutations.iter().map(|refutation| refutation.rulings.as_slice()).collect();
-    let states =
-        condition::replay_guards(protocol, question, returned, scope, &rulings).map_err(CheckError::Condition)?;
+    let states = condition::replay_guards(protocol, question, returned, scope, &rulings).map_err(unbuilt)?;
     for (state, refutation) in states.into_iter().zip(&derivation.refutations) {
         check::check(&refutation.root, &state)?;
     }
@@ -246,6 +244,10 @@ pub fn check_sync_uniform(
 pub fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
     let proved = || search::search(&condition::assumed_of_launches(protocol, scope), &Budget::SMALL);
     !protocol.facts.is_empty() && matches!(proved(), Outcome::Proved(_))
+}
+
+fn unbuilt(error: ReplayError) -> CheckError {
+    CheckError::Condition(error.to_string())
 }
 
 fn proof_of(

@@ -47,6 +47,13 @@ enum Meaning {
     Text(String, ScalarType),
 }
 
+/// Symbols for what has a meaning of its own, wherever it is computed.
+#[derive(Default)]
+struct Symbols {
+    functions: FxHashMap<(Meaning, Vec<Sort>), FunctionId>,
+    constants: FxHashMap<Meaning, TermId>,
+}
+
 /// A translation under way.
 pub(super) struct Machine<'a> {
     pub(super) protocol: &'a Protocol,
@@ -63,8 +70,7 @@ pub(super) struct Machine<'a> {
     pub(super) params: FxHashMap<usize, TermId>,
     values: FxHashMap<(ExprId, PlaceId), TermId>,
     strays: FxHashMap<(VarId, PlaceId), TermId>,
-    functions: FxHashMap<(Meaning, Vec<Sort>), FunctionId>,
-    constants: FxHashMap<Meaning, TermId>,
+    symbols: Symbols,
     defined: FxHashSet<(ExprId, PlaceId)>,
     depth: u32,
 }
@@ -84,8 +90,7 @@ impl<'a> Machine<'a> {
             params: FxHashMap::default(),
             values: FxHashMap::default(),
             strays: FxHashMap::default(),
-            functions: FxHashMap::default(),
-            constants: FxHashMap::default(),
+            symbols: Symbols::default(),
             defined: FxHashSet::default(),
             depth: 0,
         }
@@ -155,11 +160,11 @@ impl<'a> Machine<'a> {
     }
 
     fn constant(&mut self, meaning: Meaning, name: &str, ty: ScalarType) -> TermId {
-        if let Some(&known) = self.constants.get(&meaning) {
+        if let Some(&known) = self.symbols.constants.get(&meaning) {
             return known;
         }
         let term = self.terms.symbol(name, sort_of(ty));
-        self.constants.insert(meaning, term);
+        self.symbols.constants.insert(meaning, term);
         term
     }
 
@@ -385,11 +390,11 @@ impl<'a> Machine<'a> {
         }
         let sorts: Vec<Sort> = arguments.iter().map(|&argument| self.terms.sort(argument)).collect();
         let key = (meaning, sorts.clone());
-        let function = match self.functions.get(&key) {
+        let function = match self.symbols.functions.get(&key) {
             Some(&known) => known,
             None => {
                 let function = self.terms.function(name, sorts, sort_of(ty));
-                self.functions.insert(key, function);
+                self.symbols.functions.insert(key, function);
                 function
             }
         };

@@ -50,6 +50,32 @@ pub struct Condition {
     pub readings: BTreeSet<Reading>,
 }
 
+/// Why a condition cannot be built with the rulings of a derivation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// It cannot be expressed.
+    #[error("{0:?}")]
+    Open(Open),
+    /// The rulings are not those of this condition.
+    #[error("{0}")]
+    Rulings(&'static str),
+    /// It says more than the protocol does.
+    #[error("it does not follow from the protocol: {0}")]
+    Disagreement(String),
+}
+
+impl From<Open> for ReplayError {
+    fn from(open: Open) -> Self {
+        ReplayError::Open(open)
+    }
+}
+
+impl From<&'static str> for ReplayError {
+    fn from(fault: &'static str) -> Self {
+        ReplayError::Rulings(fault)
+    }
+}
+
 impl Condition {
     fn of(builder: Builder<'_>) -> Result<Condition, &'static str> {
         Ok(Condition {
@@ -81,15 +107,14 @@ pub(in crate::prove) fn rebuild(
     scope: &Scope,
     order: &Order,
     rulings: &[Option<Certificate>],
-) -> Result<State, String> {
-    let builder = conflict::build(protocol, pair, scope, order, Oracle::replaying(rulings), conflict::Hints::Unwanted)
-        .map_err(|open| format!("{open:?}"))?;
+) -> Result<State, ReplayError> {
+    let builder = conflict::build(protocol, pair, scope, order, Oracle::replaying(rulings), conflict::Hints::Unwanted)?;
     if !builder.is_ordered
         && let Some(disagreement) = points::disagreement(&builder, pair)
     {
-        return Err(format!("it does not follow from the protocol: {disagreement}"));
+        return Err(ReplayError::Disagreement(disagreement));
     }
-    Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
+    Ok(Condition::of(builder)?.state)
 }
 
 /// Whether the assumptions of a protocol and the geometry hold at some point at all.

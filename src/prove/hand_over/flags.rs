@@ -31,7 +31,7 @@
 //! Everything but that the cells of the set differ is decided by form. The checker proves that anew.
 
 use super::pins;
-use super::publication::{At, Hands, Publication, are_among};
+use super::publication::{At, Hands, Maker, Publication, are_among};
 use super::spins::{self, Number};
 use super::{Cells, HandOver, Missing, MissingFence, is_seen};
 use crate::calculus::{ArrayId, Expr, ExprId, Space};
@@ -68,15 +68,6 @@ struct Handing<'f> {
     position: usize,
     /// Who sets, and who waits.
     makers: [Maker; 2],
-}
-
-/// Who makes an atomic for an access.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Maker {
-    /// The thread of the access.
-    Itself,
-    /// One thread of its block.
-    One,
 }
 
 /// Whether some atomic looks at what another sets: a quick look.
@@ -182,13 +173,13 @@ impl<'p> Flags<'p> {
         let protocol = self.hands.sizes.protocol;
         let &Handing { set, wait, accesses: [first, second], makers: [setter, waiter], .. } = handing;
         let at_set = At { id: set, guards: &protocol.accesses[set].guards };
-        let published = |level| self.hands.publication(first, at_set, setter == Maker::Itself, level);
+        let published = |level| self.hands.publication(first, at_set, setter, level);
         let Some(publication) = published(Level::Grid) else {
             let too_narrow = published(Level::Block).and_then(Publication::fence);
             return Some(MissingFence { after: first, before: set, at: HandOver::Set, too_narrow });
         };
         let at_wait = At { id: wait.look, guards: &wait.guards };
-        let is_received = self.hands.is_received(second, at_wait, waiter == Maker::Itself, publication);
+        let is_received = self.hands.is_received(second, at_wait, waiter, publication);
         let missing = MissingFence { after: wait.look, before: second, at: HandOver::Look, too_narrow: None };
         (!is_received).then_some(missing)
     }

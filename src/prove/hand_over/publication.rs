@@ -53,6 +53,15 @@ pub(super) struct At<'a> {
     pub(super) guards: &'a [Guard],
 }
 
+/// Who makes an atomic for an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// The thread of the access.
+    Itself,
+    /// One thread of its block.
+    One,
+}
+
 /// The order of what the threads of a block do.
 pub(super) struct Hands<'p> {
     pub(super) sizes: Sizes<'p>,
@@ -70,9 +79,10 @@ impl<'p> Hands<'p> {
     }
 
     /// Whether an access is published by the atomic to threads at `level`: by which fence, or by the atomic itself. Its own
-    /// thread makes the atomic (`by_itself`), or another one of its block does after a barrier.
-    pub(super) fn publication(&self, id: AccessId, at: At<'_>, by_itself: bool, level: Level) -> Option<Publication> {
+    /// thread makes the atomic, or another one of its block does after a barrier.
+    pub(super) fn publication(&self, id: AccessId, at: At<'_>, maker: Maker, level: Level) -> Option<Publication> {
         let protocol = self.sizes.protocol;
+        let by_itself = maker == Maker::Itself;
         let (access, atomic) = (&protocol.accesses[id], &protocol.accesses[at.id]);
         if id == at.id {
             return Some(Publication::Atomic);
@@ -109,10 +119,11 @@ impl<'p> Hands<'p> {
         all.min_by_key(|publication| matches!(publication, Publication::EarlierFence(_)))
     }
 
-    /// Whether an access receives what was published to the atomic, which its own thread makes before it (`by_itself`) or
+    /// Whether an access receives what was published to the atomic, which its own thread makes before it or
     /// another one of its block does before a barrier.
-    pub(super) fn is_received(&self, id: AccessId, at: At<'_>, by_itself: bool, publication: Publication) -> bool {
+    pub(super) fn is_received(&self, id: AccessId, at: At<'_>, maker: Maker, publication: Publication) -> bool {
         let protocol = self.sizes.protocol;
+        let by_itself = maker == Maker::Itself;
         let (access, atomic) = (&protocol.accesses[id], &protocol.accesses[at.id]);
         let is_one_order = matches!(publication, Publication::EarlierFence(_));
         if let AccessKind::Atomic { order, scope, .. } = atomic.kind

@@ -116,7 +116,7 @@ impl Said<'_> {
             }
             Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => match self.number {
                 Number::Zero => (op == Eq) == holds && matches!(op, Eq | Ne) && self.is_with_zero(a, b),
-                Number::Other => self.excludes_zero(op, (a, b), holds),
+                Number::Other => self.excludes_zero(op, (a, b), truth),
             },
             _ => false,
         }
@@ -130,7 +130,7 @@ impl Said<'_> {
     }
 
     /// Whether the variable is compared with a number in a way that 0 would not pass.
-    fn excludes_zero(&self, op: BinaryOp, (a, b): (ExprId, ExprId), holds: bool) -> bool {
+    fn excludes_zero(&self, op: BinaryOp, (a, b): (ExprId, ExprId), truth: Truth) -> bool {
         use BinaryOp::{Eq, Gt, Le, Lt, Ne};
         let exprs = &self.protocol.exprs;
         let (op, value, number) = match (exprs.as_int(a), exprs.as_int(b)) {
@@ -151,6 +151,6 @@ impl Said<'_> {
             Gt => 0 > number,
             _ => 0 >= number,
         };
-        exprs[found] == Expr::Var(self.var) && zero_passes != holds
+        exprs[found] == Expr::Var(self.var) && zero_passes != (truth == Truth::Holds)
     }
 }

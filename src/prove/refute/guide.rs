@@ -196,6 +196,17 @@ struct Reading {
     value: NodeId,
 }
 
+/// What a launch gives to the two threads.
+#[derive(Default)]
+struct Sketched {
+    /// Thread and block ids of both threads, sizes of blocks and of the grid.
+    threads: [[NodeId; 3]; 2],
+    blocks: [[NodeId; 3]; 2],
+    block: [NodeId; 3],
+    grid: [NodeId; 3],
+    params: Vec<Option<NodeId>>,
+}
+
 struct Sketch<'a> {
     protocol: &'a Protocol,
     choices: &'a Space,
@@ -204,12 +215,7 @@ struct Sketch<'a> {
     classes: FxHashMap<NodeId, Class>,
     envs: Vec<Env>,
     known: FxHashMap<(ExprId, usize), Option<NodeId>>,
-    /// Thread and block ids of both threads, sizes of blocks and of the grid.
-    threads: [[NodeId; 3]; 2],
-    blocks: [[NodeId; 3]; 2],
-    block: [NodeId; 3],
-    grid: [NodeId; 3],
-    params: Vec<Option<NodeId>>,
+    launch: Sketched,
     taste: Taste,
     /// Arrays whose contents may be chosen.
     contents: &'a BTreeSet<ArrayId>,
@@ -234,11 +240,7 @@ impl<'a> Sketch<'a> {
             classes: FxHashMap::default(),
             envs: [0, 1].map(|side| Env { side, ..Env::default() }).into(),
             known: FxHashMap::default(),
-            threads: [[0; 3]; 2],
-            blocks: [[0; 3]; 2],
-            block: [0; 3],
-            grid: [0; 3],
-            params: vec![None; protocol.params.len()],
+            launch: Sketched { params: vec![None; protocol.params.len()], ..Sketched::default() },
             taste,
             contents,
             reads: Vec::new(),
@@ -269,17 +271,21 @@ impl<'a> Sketch<'a> {
         for axis in 0..3 {
             let rules = self.protocol.geometry.platform.rules();
             let widest = rules.block[axis].min(self.protocol.geometry.most_threads());
-            self.block[axis] = self.extent(self.choices.block[axis], i64::from(widest));
-            self.grid[axis] = self.extent(self.choices.grid[axis], i64::from(rules.grid[axis]).min(LARGE));
+            self.launch.block[axis] = self.extent(self.choices.block[axis], i64::from(widest));
+            self.launch.grid[axis] = self.extent(self.choices.grid[axis], i64::from(rules.grid[axis]).min(LARGE));
             for side in 0..2 {
-                self.threads[side][axis] = self.id(Class::Ids, self.choices.block[axis], self.block[axis]);
+                self.launch.threads[side][axis] =
+                    self.id(Class::Ids, self.choices.block[axis], self.launch.block[axis]);
             }
             let class = if shared { Class::Blocks } else { Class::Ids };
-            self.blocks[0][axis] = self.id(class, self.choices.grid[axis], self.grid[axis]);
-            let other =
-                if shared { self.blocks[0][axis] } else { self.id(class, self.choices.grid[axis], self.grid[axis]) };
-            self.blocks[1][axis] = other;
-            threads = self.problem.wide(BinaryOp::Mul, threads, self.block[axis]);
+            self.launch.blocks[0][axis] = self.id(class, self.choices.grid[axis], self.launch.grid[axis]);
+            let other = if shared {
+                self.launch.blocks[0][axis]
+            } else {
+                self.id(class, self.choices.grid[axis], self.launch.grid[axis])
+            };
+            self.launch.blocks[1][axis] = other;
+            threads = self.problem.wide(BinaryOp::Mul, threads, self.launch.block[axis]);
         }
         if self.choices.block.iter().any(Option::is_none) {
             self.problem.require(threads, Range { low: 1, high: self.choices.max_threads as i64 });
@@ -291,7 +297,7 @@ impl<'a> Sketch<'a> {
     fn have_whole_clusters(&mut self) {
         for (axis, extent) in self.protocol.geometry.clusters().into_iter().flatten().enumerate() {
             let extent = self.problem.constant(i64::from(extent));
-            let rest = self.problem.wide(BinaryOp::Rem, self.grid[axis], extent);
+            let rest = self.problem.wide(BinaryOp::Rem, self.launch.grid[axis], extent);
             self.problem.require(rest, Range::exactly(0));
         }
     }
@@ -304,7 +310,7 @@ impl<'a> Sketch<'a> {
         for (axis, extent) in extents.into_iter().enumerate() {
             let extent = self.problem.constant(i64::from(extent));
             let [one, other] =
-                [0, 1].map(|side: usize| self.problem.wide(BinaryOp::Div, self.blocks[side][axis], extent));
+                [0, 1].map(|side: usize| self.problem.wide(BinaryOp::Div, self.launch.blocks[side][axis], extent));
             let equal = self.problem.wide(BinaryOp::Eq, one, other);
             same = self.problem.wide(BinaryOp::Mul, same, equal);
         }
@@ -395,7 +401,7 @@ impl<'a> Sketch<'a> {
     }
 
     fn param(&mut self, index: usize, ty: ScalarType) -> Option<NodeId> {
-        if let Some(known) = self.params[index] {
+        if let Some(known) = self.launch.params[index] {
             return Some(known);
         }
         let node = match self.choices.param(index) {
@@ -407,16 +413,16 @@ impl<'a> Sketch<'a> {
                 self.free(Class::Params, Range { low, high: all.high.min(LARGE) })
             }
         };
-        self.params[index] = Some(node);
+        self.launch.params[index] = Some(node);
         Some(node)
     }
 
     fn geometry(&self, var: GeometryVar, side: usize) -> NodeId {
         match var {
-            GeometryVar::ThreadIdx(axis) => self.threads[side][axis.index()],
-            GeometryVar::BlockIdx(axis) => self.blocks[side][axis.index()],
-            GeometryVar::BlockDim(axis) => self.block[axis.index()],
-            GeometryVar::GridDim(axis) => self.grid[axis.index()],
+            GeometryVar::ThreadIdx(axis) => self.launch.threads[side][axis.index()],
+            GeometryVar::BlockIdx(axis) => self.launch.blocks[side][axis.index()],
+            GeometryVar::BlockDim(axis) => self.launch.block[axis.index()],
+            GeometryVar::GridDim(axis) => self.launch.grid[axis.index()],
         }
     }
 
@@ -439,7 +445,7 @@ impl<'a> Sketch<'a> {
         mut effort: Effort,
     ) -> Option<(Launch, Vec<Placed>)> {
         let mut problem = self.problem.clone();
-        let ids = if self.level == Level::Grid { &self.blocks } else { &self.threads };
+        let ids = if self.level == Level::Grid { &self.launch.blocks } else { &self.launch.threads };
         if apart != Apart::Alone {
             let differ = problem.wide(order, ids[0][axis.index()], ids[1][axis.index()]);
             problem.require(differ, Range::TRUE);
@@ -455,10 +461,10 @@ impl<'a> Sketch<'a> {
     }
 
     fn warp(&self, problem: &mut Problem, side: usize) -> NodeId {
-        let [x, y, z] = self.threads[side];
-        let plane = problem.wide(BinaryOp::Mul, z, self.block[1]);
+        let [x, y, z] = self.launch.threads[side];
+        let plane = problem.wide(BinaryOp::Mul, z, self.launch.block[1]);
         let row = problem.wide(BinaryOp::Add, plane, y);
-        let rows = problem.wide(BinaryOp::Mul, row, self.block[0]);
+        let rows = problem.wide(BinaryOp::Mul, row, self.launch.block[0]);
         let linear = problem.wide(BinaryOp::Add, rows, x);
         let width = problem.constant(WARP);
         problem.wide(BinaryOp::Div, linear, width)
@@ -466,15 +472,15 @@ impl<'a> Sketch<'a> {
 
     fn launch(&self, values: &[i64]) -> Launch {
         let at = |nodes: [NodeId; 3]| nodes.map(|node| values[node as usize] as u32);
-        let mut blocks = self.blocks.map(at).to_vec();
+        let mut blocks = self.launch.blocks.map(at).to_vec();
         blocks.sort_by_key(|[x, y, z]| [*z, *y, *x]);
         blocks.dedup();
-        let params = self.params.iter().enumerate().map(|(index, node)| match node {
+        let params = self.launch.params.iter().enumerate().map(|(index, node)| match node {
             Some(node) => self.choices.param(index).unwrap_or(Some(i128::from(values[*node as usize]))),
             None => self.choices.param(index).unwrap_or(Some(1)),
         });
         Launch {
-            geometry: Geometry { block: at(self.block), grid: at(self.grid) },
+            geometry: Geometry { block: at(self.launch.block), grid: at(self.launch.grid) },
             params: params.collect(),
             blocks: Some(blocks),
         }

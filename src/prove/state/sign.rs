@@ -91,7 +91,8 @@ pub fn prove(goal: &Poly, state: &State, effort: &mut Effort) -> Option<Certific
         return None;
     }
     let degree = goal.terms().iter().map(|term| term.0.degree()).max().unwrap_or(0) + 1;
-    let mut search = Search { state, effort, left: 0, degree, seen: FxHashSet::default(), facts: OnceCell::new() };
+    let mut search =
+        Cancellation { state, effort, left: 0, degree, seen: FxHashSet::default(), facts: OnceCell::new() };
     search.left = search.effort.per_goal;
     search.cancel(goal, &bad, UNIFORM_STEPS)
 }
@@ -100,7 +101,8 @@ fn bad_monomials(goal: &Poly, state: &State) -> Vec<Monomial> {
     goal.terms().iter().filter(|&&term| !is_good(term, state)).map(|term| term.0).collect()
 }
 
-struct Search<'a> {
+/// A search for a certificate.
+struct Cancellation<'a> {
     state: &'a State,
     effort: &'a mut Effort,
     left: u32,
@@ -119,7 +121,7 @@ struct Step {
     bad: Vec<Monomial>,
 }
 
-impl Search<'_> {
+impl Cancellation<'_> {
     fn cancel(&mut self, goal: &Poly, bad: &[Monomial], uniform_steps: u32) -> Option<Certificate> {
         let Some(&target) = bad.iter().max_by_key(|mono| (mono.private_part(), mono.degree(), **mono)) else {
             return Some(Certificate { scale: 1, parts: Vec::new() });

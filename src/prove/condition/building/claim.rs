@@ -12,10 +12,10 @@ use super::facts;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
 use crate::protocol::{Before, Claim, Fact, Guard, LoopId, Protocol};
-use crate::prove::condition::Condition;
 use crate::prove::condition::asking::oracle::Oracle;
 use crate::prove::condition::values::builder::Builder;
 use crate::prove::condition::values::truth::Polarity;
+use crate::prove::condition::{Condition, ReplayError};
 use crate::prove::program_point::{ProgramPoint, relations_at};
 use crate::prove::state::State;
 use crate::prove::state::sign::Certificate;
@@ -82,12 +82,11 @@ pub fn replay_failures(
     claim: &Claim,
     scope: &Scope,
     rulings: &[&[Option<Certificate>]],
-) -> Result<Vec<State>, String> {
-    let in_words = |open: Open| format!("{open:?}");
-    let state = |builder: Result<Builder<'_>, Open>| {
-        let mut builder = builder.map_err(in_words)?;
-        fails(&mut builder, claim, Hints::Unwanted).map_err(in_words)?;
-        Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
+) -> Result<Vec<State>, ReplayError> {
+    let state = |builder: Result<Builder<'_>, Open>| -> Result<State, ReplayError> {
+        let mut builder = builder?;
+        fails(&mut builder, claim, Hints::Unwanted)?;
+        Ok(Condition::of(builder)?.state)
     };
     match (protocol.relates_threads(claim.cond), rulings) {
         (false, [only]) => Ok(vec![state(reached(protocol, claim, scope, Oracle::replaying(only)))?]),
@@ -95,7 +94,7 @@ pub fn replay_failures(
             let own = LEVELS.into_iter().zip(rulings);
             own.map(|(level, rulings)| state(met(protocol, claim, level, scope, Oracle::replaying(rulings)))).collect()
         }
-        _ => Err("not as many refutations as conditions".to_owned()),
+        _ => Err(ReplayError::Rulings("not as many refutations as conditions")),
     }
 }
 

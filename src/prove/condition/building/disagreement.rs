@@ -15,11 +15,11 @@ use super::groups;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
 use crate::protocol::{Guard, LoopId, Protocol, Sync};
-use crate::prove::condition::Condition;
 use crate::prove::condition::asking::oracle::Oracle;
 use crate::prove::condition::asking::sameness::{self, Besides};
 use crate::prove::condition::values::builder::Builder;
 use crate::prove::condition::values::truth::Polarity;
+use crate::prove::condition::{Condition, ReplayError};
 use crate::prove::program_point::{ProgramPoint, relations_at};
 use crate::prove::state::State;
 use crate::prove::state::sign::Certificate;
@@ -91,21 +91,24 @@ pub fn replay_guards(
     returned: Returned,
     scope: &Scope,
     rulings: &[&[Option<Certificate>]],
-) -> Result<Vec<State>, String> {
+) -> Result<Vec<State>, ReplayError> {
     let (questions, _) = questions(protocol, &protocol.syncs[asked.sync], returned);
     let mut states = Vec::new();
     for question in &questions {
         let own = rulings.get(states.len()).copied().unwrap_or_default();
-        let builder = build(protocol, (question, asked), scope, Oracle::replaying(own), Hints::Unwanted)
-            .map_err(|open| format!("{open:?}"))?;
+        let builder = build(protocol, (question, asked), scope, Oracle::replaying(own), Hints::Unwanted)?;
         if let Some(builder) = builder {
             if states.len() >= rulings.len() {
-                return Err("a question without a refutation".to_owned());
+                return Err(ReplayError::Rulings("a question without a refutation"));
             }
             states.push(Condition::of(builder)?.state);
         }
     }
-    if states.len() == rulings.len() { Ok(states) } else { Err("a refutation without a question".to_owned()) }
+    if states.len() == rulings.len() {
+        Ok(states)
+    } else {
+        Err(ReplayError::Rulings("a refutation without a question"))
+    }
 }
 
 /// The condition that two threads disagree; `None` if they plainly cannot.

@@ -28,6 +28,13 @@ pub(in crate::prove::condition) enum Rounding {
     TowardsZero,
 }
 
+/// What is known of the sign of what is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    NonNegative,
+    Unknown,
+}
+
 /// Divisions inside each other.
 const DEPTH: u32 = 12;
 
@@ -104,19 +111,19 @@ impl Draft<'_> {
         if rounding == Rounding::TowardsZero && !self.shows(&x) {
             return self.divide_towards_zero(of, by, &x, &m);
         }
-        let (multiple, rest, non_negative) = if self.shows(&rest) {
+        let (multiple, rest, sign) = if self.shows(&rest) {
             if self.shows_positive(&m.minus(&rest)?) {
                 return Some((multiple, rest));
             }
-            (multiple, rest, true)
+            (multiple, rest, Sign::NonNegative)
         } else if rounding == Rounding::TowardsZero {
-            (Poly::ZERO, x.clone(), true)
+            (Poly::ZERO, x.clone(), Sign::NonNegative)
         } else {
-            (multiple, rest, false)
+            (multiple, rest, Sign::Unknown)
         };
         let digits = match self.chained(of, by, &rest, &m, rounding, depth)? {
             Some(digits) => digits,
-            None => self.digits(of, by, &rest, &m, non_negative)?,
+            None => self.digits(of, by, &rest, &m, sign)?,
         };
         let quotient = self.normal(&multiple)?.plus(&digits.0)?;
         self.note_canonical(&x, &m, &quotient, &digits.1)?;
@@ -175,11 +182,13 @@ impl Draft<'_> {
     }
 
     /// New digits of `x` by `m >= 1`, rounded down.
-    fn digits(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+    fn digits(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, sign: Sign) -> Option<(Poly, Poly)> {
         if let Some(known) = self.known_digits(x, m, Rounding::Down) {
             return self.normal_pair(&known);
         }
-        if non_negative && let Some(known) = self.known_digits(x, m, Rounding::TowardsZero) {
+        if sign == Sign::NonNegative
+            && let Some(known) = self.known_digits(x, m, Rounding::TowardsZero)
+        {
             // The sign was not known when the digits were made; now it is.
             [&known.0, &known.1].into_iter().filter_map(Poly::as_atom).for_each(|atom| self.set_non_negative(atom));
             return self.normal_pair(&known);
@@ -188,13 +197,13 @@ impl Draft<'_> {
             return self.divide_powers(of, by, x, m);
         }
         if !x.is_private()
-            && let Some(digits) = self.carry(of, by, x, m, non_negative)
+            && let Some(digits) = self.carry(of, by, x, m, sign)
         {
             return Some(digits);
         }
         let (q, r) = self.digit_atoms(of, by, x, m)?;
         self.set_non_negative(r);
-        if non_negative {
+        if sign == Sign::NonNegative {
             self.set_non_negative(q);
         }
         let (quotient, remainder) = (Poly::atom(q), Poly::atom(r));
@@ -205,7 +214,7 @@ impl Draft<'_> {
             let divides = vec![Literal::NonNegative(quotient.plus_constant(-1)?), Literal::Zero(remainder.clone())];
             self.disjunction(vec![divides, vec![Literal::NonNegative(quotient.negated()?)]]);
         }
-        self.bound_digits((q, r), x, m, non_negative);
+        self.bound_digits((q, r), x, m, sign);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
         self.inherit_bound(x, m, &quotient)?;
         self.digits.divided.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
@@ -239,25 +248,25 @@ impl Draft<'_> {
     /// Since `0 <= r < m`, the sum `r + c` leaves `[0, m)` by at most one `m`: `x = m*(q + e) + (r + c - m*e)`
     /// with `e` 0 or 1 (or 0 or -1, for a negative `c`). So what chooses a buffer in one iteration of a loop is tied
     /// to what chooses it in the next: `(k + 1) % 2 = 1 - k % 2`.
-    fn carry(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+    fn carry(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, sign: Sign) -> Option<(Poly, Poly)> {
         let (shift, (quotient, remainder)) = self.neighbour(x, m)?;
-        let sign = shift.signum();
+        let direction = shift.signum();
         if !self.shows(&m.plus_constant(-shift.checked_abs()?)?) {
             return None;
         }
         let sum = remainder.plus_constant(shift)?;
-        let dividend = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
+        let dividend = if direction > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
         let side = by.side;
         let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(dividend, m.clone()))?;
         self.readings.insert(Reading::Carry);
         self.set_non_negative(carry);
         self.bound(carry, Some(0), Some(1));
         self.fact(Poly::constant(1).minus(&Poly::atom(carry))?);
-        let carry = Poly::atom(carry).scaled(sign)?;
+        let carry = Poly::atom(carry).scaled(direction)?;
         let (quotient, remainder) = (quotient.plus(&carry)?, sum.minus(&m.times(&carry)?)?);
         self.fact(remainder.clone());
         self.fact(m.minus(&remainder)?.plus_constant(-1)?);
-        if non_negative {
+        if sign == Sign::NonNegative {
             self.fact(quotient.clone());
         }
         self.inherit_bound(x, m, &quotient)?;
@@ -290,7 +299,7 @@ impl Draft<'_> {
     fn divide_powers(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         let (q, r) = self.digit_atoms(of, by, x, m)?;
         self.set_non_negative(q);
-        self.bound_digits((q, r), x, m, true);
+        self.bound_digits((q, r), x, m, Sign::NonNegative);
         let quotient = Poly::atom(q);
         self.fact(quotient.plus_constant(-1)?);
         self.readings.insert(Reading::Powers);
@@ -313,10 +322,10 @@ impl Draft<'_> {
         Some((q, r))
     }
 
-    fn bound_digits(&mut self, (q, r): (Atom, Atom), x: &Poly, m: &Poly, non_negative: bool) {
+    fn bound_digits(&mut self, (q, r): (Atom, Atom), x: &Poly, m: &Poly, sign: Sign) {
         let high = self.interval(m).1.map(|high| high - 1);
         self.bound(r, Some(0), high);
-        if non_negative {
+        if sign == Sign::NonNegative {
             // The quotient is at most the dividend, and less by the divisor's least value.
             let least = self.interval(m).0.filter(|&least| least >= 1).unwrap_or(1);
             let high = self.interval(x).1.map(|high| high / least);

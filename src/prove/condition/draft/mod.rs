@@ -258,23 +258,22 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The atom of an unknown value of this identity.
+    /// The atom of an unknown value of this identity, of one thread or of both.
     pub(in crate::prove::condition) fn unknown_atom(
         &mut self,
         key: Key,
         identity: Vec<Poly>,
-        uniform: bool,
-        side: Side,
+        of: Option<Side>,
         ty: ScalarType,
         name: &str,
     ) -> Option<Poly> {
-        let identity = (key.clone(), identity, (!uniform).then_some(side));
+        let identity = (key.clone(), identity, of);
         if let Some(known) = self.unknowns.get(&identity) {
             let known = known.clone();
             return self.normal(&known);
         }
-        let level = if uniform { 0 } else { UNKNOWN };
-        let atom = self.atom(level, key, side, name, Source::Number)?;
+        let level = if of.is_none() { 0 } else { UNKNOWN };
+        let atom = self.atom(level, key, of.unwrap_or(Side::First), name, Source::Number)?;
         self.typed(atom, ty);
         self.unknowns.insert(identity, Poly::atom(atom));
         Some(Poly::atom(atom))

@@ -31,12 +31,11 @@ impl Builder<'_> {
         let side = self.environments[env].side;
         let key = Key::Power(expr);
         let known = self.draft.unknowns.len();
-        let power = self.draft.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
+        let power =
+            self.draft.unknown_atom(key, vec![exponent.clone()], (!uniform).then_some(side), ScalarType::U64, "2^")?;
         if self.draft.unknowns.len() > known {
             let atom = power.as_atom()?;
-            if let Some(source) = self.draft.atoms.sources.iter_mut().find(|source| source.0 == atom) {
-                source.1 = Source::Power(exponent);
-            }
+            self.draft.atoms.define(atom, Source::Power(exponent));
             self.draft.fact(power.plus_constant(-1)?);
             self.draft.powers.push(power.clone());
         }

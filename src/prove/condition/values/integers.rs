@@ -228,7 +228,7 @@ impl Builder<'_> {
         if !uniform && identity.is_empty() {
             identity.push(Poly::constant(env as i64));
         }
-        self.draft.unknown_atom(Key::Value(expr), identity, uniform, side, ty, "?")
+        self.draft.unknown_atom(Key::Value(expr), identity, (!uniform).then_some(side), ty, "?")
     }
 
     /// Values of the distinct leaves of an expression; `None` if one has none.

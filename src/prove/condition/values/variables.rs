@@ -42,8 +42,7 @@ impl Builder<'_> {
         self.draft.unknown_atom(
             Key::Carried(var),
             vec![Poly::constant(env as i64)],
-            false,
-            side,
+            Some(side),
             variable.ty,
             &variable.name,
         )
@@ -277,7 +276,7 @@ impl Builder<'_> {
             // Whoever reads it, and wherever: it is the value of one store.
             let identity = self.environments.numbers(&loops, env);
             let shared = self.launch.level.is_one_block() && self.environments.happen_together(&loops);
-            return self.draft.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
+            return self.draft.unknown_atom(Key::Opaque(alike), identity, (!shared).then_some(side), ty, &name);
         }
         let mut identity = self.iterations_of(id, env);
         let (key, arguments, shared) = match &opaque.origin {
@@ -297,18 +296,18 @@ impl Builder<'_> {
             _ => (Key::Opaque(id), None, false),
         };
         let Some(arguments) = arguments else {
-            return self.draft.unknown_atom(key, identity, false, side, ty, &name);
+            return self.draft.unknown_atom(key, identity, Some(side), ty, &name);
         };
         let values: Option<Vec<Poly>> = arguments.into_iter().map(|argument| self.value(argument, env)).collect();
         let Some(values) = values else {
-            return self.draft.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
+            return self.draft.unknown_atom(Key::Opaque(id), identity, Some(side), ty, &name);
         };
         let uniform = shared && values.iter().all(|value| !value.is_private());
         if matches!(key, Key::Function(_)) {
             identity.clear();
         }
         identity.extend(values);
-        self.draft.unknown_atom(key, identity, uniform, side, ty, &name)
+        self.draft.unknown_atom(key, identity, (!uniform).then_some(side), ty, &name)
     }
 
     /// The first read that sees the same store as this one, and the loops around the store.

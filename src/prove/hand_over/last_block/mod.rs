@@ -56,7 +56,7 @@
 mod carried;
 
 use super::pins::{self, Pins};
-use super::publication::{At, Hands, Publication};
+use super::publication::{At, Hands, Maker, Publication};
 use super::sums::{Factor, Sum};
 use super::{HandOver, MissingFence, is_seen};
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, Space, VarId};
@@ -258,23 +258,23 @@ impl<'p> LastBlock<'p> {
 
     /// Whether an access is published by the draw to threads at `level`: by which fence, or by the draw itself.
     fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Publication> {
-        let by_itself = self.draws_itself(id, draw);
-        self.hands.publication(id, self.at(draw), by_itself, level)
+        self.hands.publication(id, self.at(draw), self.maker(id, draw), level)
     }
 
     /// Whether an access in the last region receives what was published to the draw.
     fn is_received(&self, id: AccessId, draw: &Draw, publication: Publication) -> bool {
-        self.hands.is_received(id, self.at(draw), self.draws_itself(id, draw), publication)
+        self.hands.is_received(id, self.at(draw), self.maker(id, draw), publication)
     }
 
     fn at(&self, draw: &Draw) -> At<'_> {
         At { id: draw.id, guards: &self.hands.sizes.protocol.accesses[draw.id].guards }
     }
 
-    /// Whether the thread of an access is the one that draws.
-    fn draws_itself(&self, id: AccessId, draw: &Draw) -> bool {
+    /// Who draws for an access.
+    fn maker(&self, id: AccessId, draw: &Draw) -> Maker {
         let sizes = &self.hands.sizes;
-        pins::are_equal(&pins::pins(sizes, &sizes.protocol.accesses[id].guards), &draw.pins)
+        let own = pins::pins(sizes, &sizes.protocol.accesses[id].guards);
+        if pins::are_equal(&own, &draw.pins) { Maker::Itself } else { Maker::One }
     }
 
     // ---- words
