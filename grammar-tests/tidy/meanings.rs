@@ -63,7 +63,6 @@ const BEYOND: &[(&[&str], &str)] = &[
     (&["__half_raw", "__nv_bfloat16_raw", "__nv_fp8_interpretation_t", "__nv_saturation_t"], "types"),
     (&["__cudaPushCallConfiguration", "__hipPushCallConfiguration"], "what clang makes of `<<<…>>>`"),
     (&["__hip_assert"], "what the headers of HIP make of `assert`"),
-    (&["__vhaddu"], "halves of sums within a word, which are missing in `builtins`"),
     (&["get_default_queue"], "kernels that launch kernels, which nothing models"),
     (
         &["__syncthreads_at", "atomic_block", "atomic_device", "atomic_system", "get_mask", "get_type"],

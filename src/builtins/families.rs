@@ -81,7 +81,7 @@ fn scalar(name: &str) -> Option<Scalar> {
 /// `__vadd2`, `__vabsdiffu4`, `__vmaxs4`: two or four numbers in one word.
 fn within_a_word(name: &str) -> Option<ResultType> {
     let stem = name.strip_prefix("__v")?.strip_suffix(['2', '4'])?;
-    let operation = ["absdiff", "abs", "add", "sub", "neg", "avg", "havg", "max", "min", "sad", "cmp", "set"]
+    let operation = ["absdiff", "abs", "add", "sub", "neg", "avg", "hadd", "max", "min", "sad", "cmp", "set"]
         .iter()
         .find_map(|operation| stem.strip_prefix(operation))?;
     let how = ["", "s", "u", "ss", "us", "eq", "ne", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu"];

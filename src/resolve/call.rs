@@ -471,14 +471,13 @@ impl<'u> Resolver<'u> {
 
     /// A call of an overloaded operator, if one is declared that fits.
     pub(super) fn operator_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
-        let mut methods = match args.first().map(|first| &self.types[first.ty]) {
-            Some(&Type::Record(record)) => self.methods(record, name),
-            _ => Vec::new(),
+        let class = match args.first().map(|first| &self.types[first.ty]) {
+            Some(&Type::Record(record)) => Some(record),
+            _ => None,
         };
+        let mut methods = class.map_or_else(Vec::new, |class| self.methods(class, name));
         // The assignment of a class hides those of its bases, whoever makes it.
-        let own = args.first().map(|first| self.types[first.ty].clone());
-        let is_own = |decl: &FunctionDecl<'u>| matches!(own, Some(Type::Record(record)) if decl.record == Some(record));
-        methods.retain(|decl| name != "operator=" || is_own(decl) && !is_defaulted(decl.syntax));
+        methods.retain(|decl| name != "operator=" || decl.record == class && !is_defaulted(decl.syntax));
         let entities = self.lookup(name);
         let mut functions: Vec<FunctionDecl<'u>> =
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();

@@ -98,6 +98,10 @@ impl<'u> Place<'_, 'u> {
         let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt)? else {
             return None;
         };
+        // What is not followed would keep its last value for good.
+        if !self.values.tracked.contains(&variable) {
+            return None;
+        }
         let direction = direction(step, left)?;
         let mut value = if direction.is_up { least } else { greatest };
         let mut values = Vec::new();

@@ -157,10 +157,10 @@ pub fn locks_apart(protocol: &Protocol, pair: &Pair) -> Option<LocksApart> {
     CriticalSections::of(protocol)?.apart(pair)
 }
 
-/// Whether locks, or numbers that are drawn, may order two accesses at a level: a quick look. Where they may, it depends
+/// Whether locks, flags, or numbers that are drawn, may order two accesses at a level: a quick look. Where they may, it depends
 /// on where the two are made.
 pub fn may_order_by_place(protocol: &Protocol, level: Level) -> bool {
-    level == Level::Grid && last_block::may_draw(protocol) || locks::may_lock(protocol)
+    level == Level::Grid && last_block::may_draw(protocol) || locks::may_lock(protocol) || flags::may_wait(protocol)
 }
 
 /// Whether all of a protocol that touches an array is understood.
