@@ -33,7 +33,7 @@ const READERS: &[&str] = &["resolve", "lower", "flow", "fix", "instrument", "lau
 
 /// What else names functions: a file, the names, why.
 const ELSEWHERE: &[(&str, &[&str], &str)] = &[
-    ("src/calculus/mod.rs", &["__same_group"], "a word of the calculus itself, which GPUVerify has, too"),
+    ("src/calculus/function.rs", &["__same_group"], "a word of the calculus itself, which GPUVerify has, too"),
     ("src/check/barrier_divergence.rs", &["barrier"], "a word of messages"),
     (
         "src/diagnostic/vocabulary.rs",
@@ -45,7 +45,6 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ("src/launch/enqueued.rs", &["printf"], "functions of C, by how their names end"),
     ("src/lower/asm.rs", &["clock", "globaltimer"], "registers of PTX"),
     ("src/lower/lanes.rs", &["abs"], "a function of the calculus"),
-    ("src/lower/masks.rs", &["barrier"], "a word of messages"),
     ("src/lower/operator.rs", &["fmin", "fmax"], "functions of the calculus"),
     ("src/lower/ptx", &[], "instructions of PTX"),
     ("src/resolve/expr.rs", &["select"], "what a conditional of lanes is shown as"),
