@@ -92,7 +92,7 @@ pub(crate) fn raceproof(subject: Subject<'_>, kernel: Kernel, options: &Options)
 pub(crate) fn proved(path: &Path, text: &str, options: &Options) -> (Vec<Proved>, usize) {
     let Ok(subjects) = Subjects::read(path, text, options) else { return (Vec::new(), 0) };
     let (mut found, mut kernels) = (Vec::new(), 0);
-    for (position, subject) in subjects.iter(options).enumerate() {
+    for (position, subject) in subjects.selected(options).enumerate() {
         kernels += 1;
         let Ok(kernel) = subject.lower(options) else { continue };
         let Ok(judged) = subject.judge(kernel.clone(), options) else { continue };
@@ -133,11 +133,11 @@ impl<'a> Trial<'a> {
         judge: Judge<'a>,
         seed: u64,
     ) -> Option<Trial<'a>> {
-        let subject = subjects.iter(options).nth(position)?;
+        let subject = subjects.selected(options).nth(position)?;
         let kernel = subject.lower(options).ok()?;
         let before = subject.judge(kernel.clone(), options).ok()?;
         let seed = seed ^ hash(&kernel);
-        let (sources, language) = (subjects.sources(), subjects.language());
+        let (sources, language) = (subjects.sources(), subjects.written_in());
         finding(&before.report).is_none().then_some(Trial {
             subject,
             sources,

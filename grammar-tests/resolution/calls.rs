@@ -217,6 +217,7 @@ fn barriers_of_blocks_warps_grids_and_groups() {
         .into_iter()
         .filter_map(|builtin| match builtin {
             Builtin::Barrier { scope, .. } => Some(Ok(scope)),
+            Builtin::VotingBarrier(_) => Some(Ok(SyncScope::Block)),
             Builtin::TileBarrier(threads) => Some(Err(threads)),
             _ => None,
         })

@@ -70,7 +70,7 @@ const BEYOND: &[(&[&str], &str)] = &[
 ];
 
 /// What macros put behind a name: `__float2##int_rn`.
-const PASTED: &[&str] = &["_rn", "2", "4", "s2", "int_rn", "half", "half2", "half2_rn"];
+const PASTED: &[&str] = &["_rn", "2", "4", "s2", "int_rn", "half", "half2", "half2_rn", "_s32", "_s32_relu"];
 
 /// The code of a file without its tests.
 fn without_tests(source: &Source) -> &str {

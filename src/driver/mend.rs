@@ -60,7 +60,7 @@ pub(super) fn suggest(
             continue;
         }
         let mut search = Search::new((path, text), options, &reports[indices[0]].name, name, program.language);
-        let Some(fix) = search.find() else { continue };
+        let Some(fix) = search.fix() else { continue };
         for index in indices {
             reports[index].findings.iter_mut().for_each(|finding| finding.fix = Some(fix.clone()));
         }
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         Search { path, original, options, quick, name, language, checks: 0 }
     }
 
-    fn find(&mut self) -> Option<Fix> {
+    fn fix(&mut self) -> Option<Fix> {
         let mut mended = Mended { text: self.original.to_owned(), edits: Vec::new() };
         let mut report = self.check(&mended.text)?;
         let is_divergent = report.kernels.iter().any(|kernel| kernel.divergence == Divergence::Divergent);

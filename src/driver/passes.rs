@@ -92,7 +92,7 @@ impl Course {
     }
 
     /// Takes a kernel through a pass, unless it has gone as far as it should.
-    fn take(&mut self, pass: Pass, form: Form, kernel: &mut Kernel, make: impl FnOnce(&mut Kernel)) {
+    fn go_through(&mut self, pass: Pass, form: Form, kernel: &mut Kernel, make: impl FnOnce(&mut Kernel)) {
         if !self.is_over {
             self.make(pass, || make(kernel));
             verify_if_debug(pass.name, kernel, form);
@@ -106,7 +106,7 @@ impl Course {
         verify_if_debug(WALK.name, &kernel, Form::Unsettled);
         for (at, pass) in (1..).zip(settle::PASSES) {
             let form = if at == settle::PASSES.len() { Form::Settled } else { Form::Unsettled };
-            self.take(of_settle(pass), form, &mut kernel, |kernel| pass.run(kernel, &notes));
+            self.go_through(of_settle(pass), form, &mut kernel, |kernel| pass.settle(kernel, &notes));
         }
         Unsettled { kernel, notes }
     }
@@ -115,18 +115,18 @@ impl Course {
     pub(super) fn lowered(&mut self, file: &Launched, function: FunctionId, options: &Options) -> Kernel {
         crash::entering("lower");
         let Unsettled { mut kernel, notes } = self.settled(&file.program, function);
-        self.take(LAUNCHES, Form::Settled, &mut kernel, |kernel| {
+        self.go_through(LAUNCHES, Form::Settled, &mut kernel, |kernel| {
             // What the command line says of the launch comes instead of what the file says.
             if !options.judging.gives_sizes() && options.judging.params.is_empty() {
                 launch::assume(kernel, file, function);
             }
         });
-        self.take(LOCKSTEP, Form::Settled, &mut kernel, |kernel| {
+        self.go_through(LOCKSTEP, Form::Settled, &mut kernel, |kernel| {
             if let Some(threads) = in_step(options, file.program.language) {
                 lockstep::in_step(kernel, threads, &notes.jumps);
             }
         });
-        self.take(DEVICE, Form::Settled, &mut kernel, |kernel| run_by(kernel, &options.judging.device));
+        self.go_through(DEVICE, Form::Settled, &mut kernel, |kernel| run_by(kernel, &options.judging.device));
         kernel
     }
 
@@ -165,7 +165,7 @@ impl Course {
         if !self.is_over {
             kernel = self.strengthened(kernel, options, None).kernel;
         }
-        self.take(UNROLLING, Form::Settled, &mut kernel, |kernel| {
+        self.go_through(UNROLLING, Form::Settled, &mut kernel, |kernel| {
             if let Some(unrolled) = unrolling::unrolled(kernel) {
                 *kernel = unrolled;
             }

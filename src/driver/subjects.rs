@@ -46,7 +46,7 @@ impl Subjects {
     }
 
     /// The kernels that the options ask for, in source order.
-    pub fn iter<'a>(&'a self, options: &'a Options) -> impl Iterator<Item = Subject<'a>> {
+    pub fn selected<'a>(&'a self, options: &'a Options) -> impl Iterator<Item = Subject<'a>> {
         selected(&self.file.program, options).map(|function| Subject { file: &self.file, function })
     }
 
@@ -56,7 +56,7 @@ impl Subjects {
     }
 
     /// The language of the file.
-    pub fn language(&self) -> Language {
+    pub fn written_in(&self) -> Language {
         self.file.program.language
     }
 }

@@ -123,7 +123,7 @@ pub const PASSES: &[Pass] = &[
 
 impl Pass {
     /// Makes it.
-    pub fn run(&self, kernel: &mut Kernel, notes: &Notes) {
+    pub fn settle(&self, kernel: &mut Kernel, notes: &Notes) {
         (self.run)(kernel, notes);
     }
 }
@@ -133,7 +133,7 @@ impl Unsettled {
     pub fn settled(self) -> Kernel {
         let Unsettled { mut kernel, notes } = self;
         for pass in PASSES {
-            pass.run(&mut kernel, &notes);
+            pass.settle(&mut kernel, &notes);
         }
         kernel
     }
