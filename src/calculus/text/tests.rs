@@ -17,7 +17,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32, 
   unsupported "own copy" touches y alone
   unsupported "inline assembly" touches y, s#2
   unsupported "call through a pointer"
-  sites 17
+  sites 22
   let i = convert<i32>(bid.x * bdim.x + tid.x)
   let i#2 = -3
   let `min` = !(i < n) && (p.width & 3) != 0
