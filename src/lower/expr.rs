@@ -70,7 +70,10 @@ impl Pass<'_> {
             ExprKind::Load(inner) if !matches!(inner.kind, ExprKind::Variable(_)) && is_effect(inner) => {
                 self.effect(inner);
             }
-            ExprKind::Convert(inner) => self.effect(inner),
+            ExprKind::Convert(inner) => {
+                self.take_for_number(expr.ty);
+                self.effect(inner);
+            }
             ExprKind::Assign(target, value) => {
                 self.assign(target, value, expr.span, Use::Discarded);
             }
@@ -132,6 +135,7 @@ impl Pass<'_> {
             }
             ExprKind::PointerDifference(a, b) => Value::Scalar(self.pointer_difference(a, b, span)),
             ExprKind::Convert(inner) => {
+                self.take_for_number(ty);
                 let value = self.value(inner);
                 self.convert(value, inner.ty, ty, span)
             }
@@ -401,12 +405,20 @@ impl Pass<'_> {
 
     /// What makes, assigns or changes an object of a type that nothing declares may be a function, unless it is a number's.
     pub(super) fn take_for_number(&mut self, ty: TypeId) {
-        let mut ty = ty;
-        while let Type::Array { of, .. } = self.program.types[ty] {
-            ty = of;
-        }
-        if self.program.numbers.contains(&ty) {
+        if !self.program.numbers.is_empty() && self.holds_numbers(ty, 0) {
             self.rely(None, Relied::Numbers);
+        }
+    }
+
+    fn holds_numbers(&self, ty: TypeId, depth: usize) -> bool {
+        match &self.program.types[ty] {
+            // `undeclared_part` of `resolve` looks no deeper either.
+            _ if depth > 16 => false,
+            Type::Array { of, .. } => self.holds_numbers(*of, depth + 1),
+            Type::Record(record) => {
+                self.program.records[*record].fields.iter().any(|field| self.holds_numbers(field.ty, depth + 1))
+            }
+            _ => self.program.numbers.contains(&ty),
         }
     }
 

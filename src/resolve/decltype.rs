@@ -4,7 +4,7 @@
 //! Guarantees: a type that is given is the one that the standard says; what is not known of the category of a value makes
 //! it one that is not known.
 //!
-//! Deliberately absent: members that are declared as references to what is given up, and the categories of conditionals
+//! Deliberately absent: members that are declared as references, of which it is not known what they bind to, and the categories of conditionals
 //! of which one side has a place.
 
 use super::context::Resolver;
@@ -60,6 +60,7 @@ impl<'u> Resolver<'u> {
                 None => match value.kind {
                     ExprKind::Variable(_) => self.referring(value, None),
                     ExprKind::Field(..) => self.of_member(value),
+                    _ if is_reference_member(value) => self.of_unknown_category(),
                     // A function is no pointer to it.
                     ExprKind::Function(_) => Written::plain(self.types.function_behind(value.ty)),
                     _ => self.of_category(value),
@@ -67,6 +68,7 @@ impl<'u> Resolver<'u> {
             },
             syntax::ExprKind::Member { .. } => match value.kind {
                 ExprKind::Field(..) => self.of_member(value),
+                _ if is_reference_member(value) => self.of_unknown_category(),
                 _ => self.of_category(value),
             },
             syntax::ExprKind::Comma(_, last) => match last.kind {
@@ -129,4 +131,10 @@ impl<'u> Resolver<'u> {
         let is_rvalue = self.variables.rvalue_references.contains(&variable);
         self.variables[variable].is_reference.then_some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue })
     }
+}
+
+/// Whether an object is what a member refers to.
+fn is_reference_member(value: &Expr) -> bool {
+    let ExprKind::Deref(pointer) = &value.kind else { return false };
+    matches!(&pointer.kind, ExprKind::Load(member) if matches!(member.kind, ExprKind::Field(..)))
 }

@@ -137,6 +137,9 @@ impl<'u> Resolver<'u> {
         let ty = self.variables[variable].ty;
         let is_shared = syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Shared));
         if !self.is_undeclared(ty) || is_shared {
+            if !is_shared && let Some(part) = self.undeclared_part(ty, 0) {
+                self.undeclared_parts(syntax, part, out);
+            }
             return false;
         }
         let args = match &syntax.init {
@@ -164,7 +167,33 @@ impl<'u> Resolver<'u> {
         out.push(Stmt { kind: StmtKind::Expr(call), span });
         true
     }
+
+    /// The type of an element or member of objects of a type, if nothing declares it.
+    fn undeclared_part(&self, ty: TypeId, depth: usize) -> Option<TypeId> {
+        match &self.types[ty] {
+            _ if depth > MOST_NESTED => None,
+            Type::Array { of, .. } => self.undeclared_part(*of, depth + 1),
+            Type::Record(record) => {
+                self.records[*record].fields.iter().find_map(|field| self.undeclared_part(field.ty, depth + 1))
+            }
+            _ => self.is_undeclared(ty).then_some(ty),
+        }
+    }
+
+    /// An object with parts of a type that nothing declares: each is made by a function that is not known, unless it is a number.
+    fn undeclared_parts(&mut self, syntax: &syntax::Variable, part: TypeId, out: &mut Vec<Stmt>) {
+        let name = self.type_name(part);
+        if is_named_like_class(&name) {
+            let reason = format!("construction of {name}, which nothing declares");
+            out.push(Stmt { kind: StmtKind::Unsupported(reason), span: syntax.span });
+        } else {
+            self.types.numbers.insert(part);
+        }
+    }
 }
+
+/// Members inside of members beyond which none is looked at.
+const MOST_NESTED: usize = 16;
 
 fn macro_before(word: &str, name: &str) -> String {
     format!(
