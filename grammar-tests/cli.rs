@@ -206,7 +206,7 @@ fn json_lists_every_file_and_counts() {
     let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("empty.cu", "")]);
     let seen = place.run(&["check", ".", "--format", "json"]).expect(1);
     let value = seen.json();
-    assert_eq!(value["schema"], "raceproof.check.v1");
+    assert_eq!(value["schema"], "raceproof.check.v2");
     let paths: Vec<_> = value["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["empty.cu", "free.cu", "racy.cu"]);
     let summary = serde_json::json!(

@@ -12,6 +12,7 @@ mod agreement;
 mod assertion;
 mod barrier_divergence;
 mod contents;
+mod contract;
 mod data_race;
 mod determinism;
 mod element;
@@ -44,6 +45,8 @@ pub struct Context<'a> {
     pub sources: &'a SourceMap,
     /// The language whose words messages use.
     pub language: Language,
+    /// The launches that were found, as the verdict numbers them.
+    pub launches: &'a [Vec<Span>],
 }
 
 /// Puts a verdict into words.
@@ -82,10 +85,8 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         integrity_inputs: flow.input_names(context.kernel),
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
         time_ms: 0,
-        free_if: verdict.free_if.as_ref().map(|free_if| report::FreeIf {
-            condition: context.words().in_source(&free_if.condition),
-            assumptions: free_if.assumptions.iter().map(|each| assumption(context, each)).collect(),
-        }),
+        contract: verdict.contract.as_ref().map(|contract| contract::report(context, contract)),
+        launches: verdict.contract.as_ref().map_or_else(Vec::new, |contract| contract::launches(context, contract)),
         findings,
         unknowns: undecided::unknowns(context, verdict),
     }

@@ -2,11 +2,12 @@
 
 use crate::calculus::SiteId;
 use crate::diagnostic::report::{Divergence, Race, Scope};
+pub use crate::diagnostic::report::{ContractKind, Keeping};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
 use crate::prove::hand_over::{LocksApart, MissingFence};
 use crate::prove::refute::FailedAssertion;
-use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
+use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair, Witness};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -35,17 +36,52 @@ pub struct Verdict {
     pub possible_claims: Vec<PossibleClaim>,
     /// What neither proof nor search decided.
     pub undecided: Vec<Undecided>,
-    /// Of a kernel that races: a condition on the launch under which it does not, if one was found.
-    pub free_if: Option<FreeIf>,
+    /// Of a kernel that is not free for all launches: under which condition on them it is, if one was found.
+    pub contract: Option<Contract>,
 }
 
-/// A condition on the launches of a verdict under which no threads race.
+/// Conditions on launches under which no threads race.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FreeIf {
-    /// The condition, with ids and sizes as in CUDA.
-    pub condition: String,
+pub struct Contract {
+    /// The conditions, all of which have to hold.
+    pub conjuncts: Vec<Conjunct>,
+    /// Whether somebody would make a launch that it admits.
+    pub standing: Standing,
     /// What the proof relies on besides.
     pub assumptions: BTreeSet<Assumption>,
+    /// What the launches that were found say of it.
+    pub launches: Vec<CheckedLaunch>,
+}
+
+/// One condition of a contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conjunct {
+    /// The condition, with ids and sizes as in CUDA.
+    pub text: String,
+    /// What it is about.
+    pub kind: ContractKind,
+    /// A race that the other conditions do not exclude, if one was replayed.
+    pub necessary: Option<Witness>,
+}
+
+/// Whether a contract is one that somebody keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It admits launches that somebody would make, and each of its conditions is needed.
+    Plausible,
+    /// It does not, or that is not shown: it excuses no race.
+    Excuse,
+}
+
+/// Launches, and what they say of a contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedLaunch {
+    /// Which, by position among the launches of the kernel; empty if the user gives one.
+    pub launches: Vec<usize>,
+    /// Whether they keep it.
+    pub keeping: Keeping,
+    /// The conjuncts that are not shown to hold, by position.
+    pub missing: Vec<usize>,
 }
 
 impl Verdict {
@@ -63,7 +99,7 @@ impl Verdict {
             failed_claims: Vec::new(),
             possible_claims: Vec::new(),
             undecided: Vec::new(),
-            free_if: None,
+            contract: None,
         }
     }
 
@@ -73,7 +109,7 @@ impl Verdict {
         let Verdict { failed_claims, possible_claims, undecided, .. } = self;
         let is_clean = conflicts.is_empty() && divergences.is_empty() && possible.is_empty();
         let are_claims_clean = failed_claims.is_empty() && possible_claims.is_empty();
-        let is_settled = possible_divergences.is_empty() && undecided.is_empty();
+        let is_settled = possible_divergences.is_empty() && undecided.is_empty() && self.contract.is_none();
         let is_proved = self.race == Race::RaceFree && self.divergence == Divergence::Uniform;
         is_proved && is_clean && are_claims_clean && is_settled
     }

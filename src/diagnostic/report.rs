@@ -86,8 +86,10 @@ pub struct KernelReport {
     pub assumptions: Vec<Assumption>,
     /// Wall time spent on the kernel; 0 unless timings were asked for.
     pub time_ms: u64,
-    /// Of a kernel that races, or may: under which condition on the launches of its scope it does not, if one was found.
-    pub free_if: Option<FreeIf>,
+    /// Of a kernel that is not free for all launches: under which condition on them it is, if one was found.
+    pub contract: Option<Contract>,
+    /// What the launches that were found say of the contract.
+    pub launches: Vec<CheckedLaunch>,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
@@ -103,13 +105,58 @@ pub struct Assumption {
     pub text: String,
 }
 
-/// A condition under which a kernel that races is free of races.
+/// Conditions on launches under which a kernel is free of races.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FreeIf {
-    /// The condition, in the language of the source: `gridDim.x = 1`.
-    pub condition: String,
+pub struct Contract {
+    /// The conditions, all of which have to hold.
+    pub conjuncts: Vec<Conjunct>,
+    /// Whether it admits launches that somebody would make, and each of its conditions is needed. One that is not plausible
+    /// excuses no race.
+    pub is_plausible: bool,
     /// What its proof relies on besides.
     pub assumptions: Vec<Assumption>,
+}
+
+/// One condition of a contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conjunct {
+    /// The condition, in the language of the source: `pitch >= gridDim.x * blockDim.x`.
+    pub text: String,
+    /// What it is about.
+    pub kind: ContractKind,
+    /// A race that the other conditions do not exclude, if one was replayed.
+    pub necessary: Option<WitnessReport>,
+}
+
+/// What a condition of a contract is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContractKind {
+    /// Sizes of blocks and of the grid alone.
+    Geometry,
+    /// Scalar parameters, too.
+    Scalar,
+}
+
+/// A launch, and what it says of the contract of its kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedLaunch {
+    /// Where it stands.
+    pub span: Span,
+    /// Whether it keeps the contract.
+    pub keeping: Keeping,
+    /// The conditions that are not shown to hold.
+    pub missing: Vec<String>,
+}
+
+/// Whether a launch keeps a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// Proved: the kernel is free there.
+    Kept,
+    /// Proved: it breaks a condition, and a run of it shows the race.
+    Broken,
+    /// Not shown either way.
+    Open,
 }
 
 /// What assumptions are about.
@@ -167,6 +214,8 @@ pub enum ScopeKind {
     AllGeometries,
     /// The launches found in the file.
     Launch,
+    /// Every launch that keeps the contract of the kernel.
+    Contract,
     /// What the command line gives.
     Given,
     /// Another set, by its name.
@@ -179,6 +228,7 @@ impl ScopeKind {
         match self {
             ScopeKind::AllGeometries => "all-geometries",
             ScopeKind::Launch => "launch",
+            ScopeKind::Contract => "contract",
             ScopeKind::Given => "given",
             ScopeKind::Other(name) => name,
         }
@@ -495,6 +545,27 @@ impl Parse {
             Parse::Ok => "ok",
             Parse::Partial => "partial",
             Parse::Failed => "failed",
+        }
+    }
+}
+
+impl ContractKind {
+    /// The word that programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            ContractKind::Geometry => "geometry",
+            ContractKind::Scalar => "scalar",
+        }
+    }
+}
+
+impl Keeping {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Keeping::Kept => "kept",
+            Keeping::Broken => "broken",
+            Keeping::Open => "open",
         }
     }
 }

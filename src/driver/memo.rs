@@ -204,11 +204,11 @@ fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span
         possible_divergences,
         possible_claims,
         undecided: _,
-        free_if,
+        contract,
     } = verdict;
     change_spans_of_assumptions(assumptions, &mut change);
-    if let Some(free_if) = free_if {
-        change_spans_of_assumptions(&mut free_if.assumptions, &mut change);
+    if let Some(contract) = contract {
+        change_spans_of_assumptions(&mut contract.assumptions, &mut change);
     }
     let of_races = possible.iter_mut().map(|race| &mut race.reasons);
     let of_syncs = possible_divergences.iter_mut().map(|divergence| &mut divergence.reasons);

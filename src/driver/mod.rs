@@ -196,8 +196,9 @@ fn of_the_project((mut report, kernel): (KernelReport, Kernel)) -> (KernelReport
 
 /// The kernels that are not free of races and divergence for all launches.
 fn unsettled(kernels: &[FunctionId], outcomes: &[Outcome]) -> Vec<FunctionId> {
-    let is_of_launches =
-        |report: &KernelReport| report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch);
+    let is_of_launches = |report: &KernelReport| {
+        report.scope.as_ref().is_some_and(|scope| matches!(scope.kind, ScopeKind::Launch | ScopeKind::Contract))
+    };
     let is_settled = |outcome: &Outcome| match outcome {
         Ok((report, _)) => {
             let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
@@ -251,7 +252,8 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         integrity_inputs: Vec::new(),
         assumptions: Vec::new(),
         time_ms: 0,
-        free_if: None,
+        contract: None,
+        launches: Vec::new(),
         findings: Vec::new(),
         unknowns: vec![Unknown { line, span: Some(span), reason: format!("bug in raceproof: {message}") }],
     }
@@ -370,6 +372,7 @@ fn report_on(file: &Launched, function: FunctionId, model: Model<'_>, options: &
         span: program.functions[function].span,
         sources: &program.sources,
         language: program.language,
+        launches: &launches.iter().map(|facts| facts.spans.clone()).collect::<Vec<_>>(),
     };
     crash::entering("check");
     let mut report = check::report(&context, &verdict);

@@ -15,9 +15,9 @@ pub mod claims;
 mod collectives;
 pub mod conditions;
 mod contents;
+mod contract;
 pub mod scopes;
 pub mod settings;
-mod weakest;
 
 pub use settings::Settings;
 
@@ -111,7 +111,6 @@ fn judge_as_it_stands(
         }
     }
     let Some((attempt, rest, hunts)) = narrowest else { unreachable!("there is always an attempt for all geometries") };
-    let left = weakest::Left::of(&case, &rest);
     let verdict = case.conclude(attempt, rest, hunts, &[]);
     let mut verdict = match &settings.solver {
         Some(solver) if case.is_open(&verdict) => {
@@ -121,7 +120,7 @@ fn judge_as_it_stands(
     };
     contents::find(&case, &candidates, &program, &mut verdict);
     claims::settle(&case, &candidates, &program, &mut verdict);
-    verdict.free_if = left.and_then(|left| weakest::find(&case, attempt, &left, &verdict));
+    contract::settle(&case, &candidates, &program, &mut verdict);
     verdict
 }
 

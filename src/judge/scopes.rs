@@ -26,7 +26,9 @@ pub(super) struct Candidate {
     /// What it takes for granted.
     pub(super) assumptions: BTreeSet<Assumption>,
     /// The extents of blocks and of the grid that the launch gives and that are not known.
-    varies: [[bool; 3]; 2],
+    pub(super) varies: [[bool; 3]; 2],
+    /// Which of the launches that were found these are, by position.
+    pub(super) launches: Vec<usize>,
 }
 
 /// The sets for which a kernel is judged.
@@ -152,13 +154,14 @@ fn stated_launches(
         kind,
         assumptions: BTreeSet::new(),
         varies: [[false; 3]; 2],
+        launches: Vec::new(),
     };
     let fixed = |dims: &[Option<u32>; 3]| dims.iter().any(Option::is_some);
     if fixed(&settings.block) || fixed(&settings.grid) {
         return vec![given(ScopeKind::Given)];
     }
     let mut stated: Vec<Candidate> = Vec::new();
-    for launch in launches {
+    for (at, launch) in launches.iter().enumerate() {
         let block = or_else(launch.block, kernel.geometry.required_block.map(|block| block.map(Some)));
         let arguments = kernel.params.iter().zip(params).map(|((_, param), given)| {
             given.or_else(|| launch.params.iter().find(|(name, _)| *name == param.name).map(|&(_, value)| value))
@@ -171,8 +174,15 @@ fn stated_launches(
                 for (known, varies) in known.varies.iter_mut().flatten().zip(varies.iter().flatten()) {
                     *known |= varies;
                 }
+                known.launches.push(at);
             }
-            None => stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new(), varies }),
+            None => stated.push(Candidate {
+                scope,
+                kind: ScopeKind::Launch,
+                assumptions: BTreeSet::new(),
+                varies,
+                launches: vec![at],
+            }),
         }
     }
     stated
@@ -192,6 +202,7 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
         kind: ScopeKind::AllGeometries,
         assumptions: BTreeSet::new(),
         varies: [[false; 3]; 2],
+        launches: Vec::new(),
     };
     if let Some(block) = kernel.geometry.required_block {
         all.scope.block = block.map(Some);

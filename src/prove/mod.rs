@@ -9,6 +9,7 @@
 //! This file has the words that all of them use. Deliberately absent: parsing, lowering, messages, the order in which
 //! scopes are tried (`judge`).
 
+pub mod abduction;
 pub mod ask;
 pub mod condition;
 mod domains;
@@ -103,6 +104,15 @@ impl Scope {
             && (self.most_threads.is_none() || self.most_threads == other.most_threads)
             && self.params.iter().enumerate().all(|(at, mine)| mine.is_none() || *mine == param(at))
     }
+}
+
+/// A value that whoever launches a kernel chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaunchValue {
+    /// The extent of a block or of the grid.
+    Size(GeometryVar),
+    /// A scalar parameter, by position.
+    Param(usize),
 }
 
 /// Something that a proof relies on and that is reported.

@@ -1,4 +1,4 @@
-//! JSON for programs: the contract `raceproof.check.v1` (docs/ARCHITECTURE.md, "Contracts").
+//! JSON for programs: the contract `raceproof.check.v2` (docs/ARCHITECTURE.md, "Contracts").
 //!
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.
@@ -45,18 +45,35 @@ struct Kernel<'a> {
     integrity_inputs: &'a [String],
     assumptions: Vec<&'a str>,
     time_ms: u64,
-    /// Only there if one was found.
+    /// Only there if one was found; whether it is plausible, and what it assumes, stands beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    free_if: Option<FreeIfJson<'a>>,
+    contract: Option<Vec<ConjunctJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract_plausible: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract_assumptions: Option<Vec<&'a str>>,
+    /// Only there with a contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launches: Option<Vec<LaunchJson<'a>>>,
     findings: Vec<FindingJson<'a>>,
     unknowns: Vec<UnknownJson<'a>>,
 }
 
-/// The condition under which a kernel that races does not.
+/// A condition of the contract of a kernel.
 #[derive(Serialize)]
-struct FreeIfJson<'a> {
-    condition: &'a str,
-    assumptions: Vec<&'a str>,
+struct ConjunctJson<'a> {
+    text: &'a str,
+    kind: &'static str,
+    necessary: Option<Witness<'a>>,
+}
+
+/// A launch, and whether it keeps the contract.
+#[derive(Serialize)]
+struct LaunchJson<'a> {
+    path: String,
+    line: u32,
+    contract: &'static str,
+    missing: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -203,7 +220,7 @@ impl<'a> Check<'a> {
     fn of(report: &'a Report) -> Self {
         let counts = report.summary();
         Check {
-            schema: "raceproof.check.v1",
+            schema: "raceproof.check.v2",
             files: report.files.iter().map(File::of).collect(),
             summary: Summary {
                 files: counts.files,
@@ -244,12 +261,36 @@ impl<'a> Kernel<'a> {
             integrity_inputs: &kernel.integrity_inputs,
             assumptions: assumptions(kernel),
             time_ms: kernel.time_ms,
-            free_if: kernel.free_if.as_ref().map(|free_if| FreeIfJson {
-                condition: &free_if.condition,
-                assumptions: free_if.assumptions.iter().map(|assumption| assumption.text.as_str()).collect(),
-            }),
+            contract: kernel.contract.as_ref().map(|it| it.conjuncts.iter().map(ConjunctJson::of).collect()),
+            contract_plausible: kernel.contract.as_ref().map(|it| it.is_plausible),
+            contract_assumptions: kernel
+                .contract
+                .as_ref()
+                .map(|it| it.assumptions.iter().map(|assumption| assumption.text.as_str()).collect()),
+            launches: kernel
+                .contract
+                .as_ref()
+                .map(|_| kernel.launches.iter().map(|launch| LaunchJson::of(launch, sources)).collect()),
             findings: kernel.findings.iter().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
             unknowns: kernel.unknowns.iter().map(|u| UnknownJson { line: u.line, reason: &u.reason }).collect(),
+        }
+    }
+}
+
+impl<'a> ConjunctJson<'a> {
+    fn of(conjunct: &'a report::Conjunct) -> Self {
+        let necessary = conjunct.necessary.as_ref().map(Witness::of);
+        ConjunctJson { text: &conjunct.text, kind: conjunct.kind.name(), necessary }
+    }
+}
+
+impl<'a> LaunchJson<'a> {
+    fn of(launch: &'a report::CheckedLaunch, sources: &SourceMap) -> Self {
+        LaunchJson {
+            path: path_of(sources, launch.span),
+            line: sources.start_position(launch.span).line,
+            contract: launch.keeping.name(),
+            missing: launch.missing.iter().map(String::as_str).collect(),
         }
     }
 }

@@ -75,8 +75,8 @@ fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> i
             show_unknown(unknown, kernel, file, out)?;
         }
         writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file)))?;
-        if let Some(help) = verdict::help_line(kernel) {
-            writeln!(out, "{}", printable(&help))?;
+        if let Some(contract) = verdict::contract_line(kernel, &file.sources) {
+            writeln!(out, "{}", printable(&contract))?;
         }
     }
     // A blank line keeps the verdicts of one file together.

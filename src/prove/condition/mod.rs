@@ -22,7 +22,7 @@ use super::hand_over::Order;
 use super::state::State;
 use super::state::poly::Atom;
 use super::state::sign::Certificate;
-use super::{Assumption, Open, Pair, Scope};
+use super::{Assumption, LaunchValue, Open, Pair, Scope};
 use crate::protocol::Protocol;
 use asking::oracle::Oracle;
 use building::conflict;
@@ -46,6 +46,8 @@ pub struct Condition {
     pub rulings: Vec<Option<Certificate>>,
     /// Names of atoms, for reading.
     pub names: BTreeMap<Atom, String>,
+    /// Which atoms are values of the launch.
+    pub of_launch: BTreeMap<Atom, LaunchValue>,
     /// Rules by which it was read.
     pub readings: BTreeSet<Reading>,
 }
@@ -83,6 +85,7 @@ impl Condition {
             state: builder.draft.state,
             assumptions: builder.draft.assumptions.into_iter().collect(),
             names: builder.draft.atoms.names,
+            of_launch: builder.draft.atoms.of_launch,
             readings: builder.draft.readings,
         })
     }

@@ -97,6 +97,13 @@ pub fn prove(goal: &Poly, state: &State, effort: &mut Effort) -> Option<Certific
     search.cancel(goal, &bad, UNIFORM_STEPS)
 }
 
+/// A sum that is no greater: without private terms that are not negative. `None` if there are none.
+fn less(sum: &Poly, state: &State) -> Option<Poly> {
+    let adds = |term: (Monomial, i64)| term.0.private_part() != Monomial::ONE && is_good(term, state);
+    let kept: Vec<_> = sum.terms().iter().copied().filter(|&term| !adds(term)).collect();
+    (kept.len() < sum.size()).then(|| Poly::from_terms(kept))?
+}
+
 fn bad_monomials(goal: &Poly, state: &State) -> Vec<Monomial> {
     goal.terms().iter().filter(|&&term| !is_good(term, state)).map(|term| term.0).collect()
 }
@@ -137,7 +144,8 @@ impl Cancellation<'_> {
         if steps.len() > 1 {
             // Most certificates end with two facts, and each of them may be cancelled in many other ways.
             let facts = self.facts.get_or_init(|| Least::of(self.state));
-            steps.sort_by_cached_key(|step| (!step.bad.is_empty() && !facts.says(&step.rest), step.order));
+            let says = |rest: &Poly| facts.says(rest) || less(rest, self.state).is_some_and(|less| facts.says(&less));
+            steps.sort_by_cached_key(|step| (!step.bad.is_empty() && !says(&step.rest), step.order));
         }
         for step in steps {
             self.left = self.left.checked_sub(1)?;

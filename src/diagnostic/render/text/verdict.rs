@@ -2,9 +2,10 @@
 
 use crate::diagnostic::render::counted;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, KernelReport, Parse, Race, Report, Scope,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Keeping, KernelReport, Parse, Race, Report, Scope,
     ScopeKind,
 };
+use crate::source::SourceMap;
 
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
 pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
@@ -30,11 +31,25 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     format!("{} ({}:{}): {}", instance_name(kernel), file.path.display(), kernel.line, parts.join("; "))
 }
 
-/// `help: race-free if gridDim.x = 1, assuming …`
-pub(super) fn help_line(kernel: &KernelReport) -> Option<String> {
-    let free_if = kernel.free_if.as_ref()?;
-    let assuming = assumption_words(&free_if.assumptions).map(|words| format!(", {words}"));
-    Some(format!("  help: race-free if {}{}", free_if.condition, assuming.unwrap_or_default()))
+/// `contract: pitch >= gridDim.x * blockDim.x (kept at line 12, open at line 40: …)`; of a kernel that races,
+/// `help: race-free if gridDim.x == 1, assuming …`
+pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap) -> Option<String> {
+    let contract = kernel.contract.as_ref()?;
+    let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
+    let conditions = conditions.join(" and ");
+    if kernel.race != Race::RaceFree {
+        let assuming = assumption_words(&contract.assumptions).map(|words| format!(", {words}"));
+        return Some(format!("  help: race-free if {conditions}{}", assuming.unwrap_or_default()));
+    }
+    let at = |keeping: Keeping| {
+        let of_it = kernel.launches.iter().filter(move |launch| launch.keeping == keeping);
+        let lines: Vec<String> =
+            of_it.map(|launch| sources.start_position(launch.span).line.to_string()).collect();
+        (!lines.is_empty()).then(|| format!("{} at the launch in line {}", keeping.name(), lines.join(", ")))
+    };
+    let said: Vec<String> = [Keeping::Kept, Keeping::Broken, Keeping::Open].into_iter().filter_map(at).collect();
+    let said = if said.is_empty() { "no launch of it was found".to_owned() } else { said.join("; ") };
+    Some(format!("  contract: {conditions} ({said})"))
 }
 
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
@@ -75,6 +90,7 @@ fn scope_words(scope: &Scope) -> String {
     let launches = match &scope.kind {
         ScopeKind::AllGeometries => "for all geometries".to_string(),
         ScopeKind::Launch => "for the launches in this file".to_string(),
+        ScopeKind::Contract => "for all launches that keep its contract".to_string(),
         ScopeKind::Given => "for the given geometry".to_string(),
         ScopeKind::Other(name) => format!("for {name}"),
     };

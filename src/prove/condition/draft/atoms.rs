@@ -2,6 +2,7 @@
 
 use crate::calculus::{Axis, ExprId, GeometryVar, VarId};
 use crate::protocol::{LoopId, OpaqueId};
+use crate::prove::LaunchValue;
 use crate::prove::state::Alternative;
 use crate::prove::state::poly::{Atom, Poly, Side};
 use rustc_hash::FxHashMap;
@@ -94,6 +95,8 @@ impl Source {
 pub(in crate::prove::condition) struct Atoms {
     /// Their names, for reading.
     pub(in crate::prove::condition) names: BTreeMap<Atom, String>,
+    /// Which values of the launch they are.
+    pub(in crate::prove::condition) of_launch: BTreeMap<Atom, LaunchValue>,
     /// How each gets a value at a concrete point, in the order in which they were made.
     pub(in crate::prove::condition) sources: Vec<(Atom, Source)>,
     /// Bounds by constants.
@@ -113,6 +116,11 @@ impl Atoms {
         name: &str,
         source: Source,
     ) -> Option<Atom> {
+        let value = match key {
+            Key::Geometry(size @ (GeometryVar::BlockDim(_) | GeometryVar::GridDim(_))) => Some(LaunchValue::Size(size)),
+            Key::Param(position) => Some(LaunchValue::Param(position)),
+            _ => None,
+        };
         let atom = if level == 0 {
             let atom = Atom::uniform(self.used[0]).filter(|_| self.used[0] < 100)?;
             self.used[0] += 1;
@@ -132,6 +140,7 @@ impl Atoms {
             Atom::private(level, number, side)?
         };
         self.taken.insert(atom);
+        self.of_launch.extend(value.map(|value| (atom, value)));
         let mark = ["", ".1", ".2"][if level == 0 { 0 } else { side as usize + 1 }];
         self.names.insert(atom, format!("{name}{mark}"));
         self.sources.push((atom, source));

@@ -1,0 +1,160 @@
+//! Conditions that may be a contract, or a part of one, the more general ones first.
+//!
+//! Those that were abducted from what is open come first ([`abduction`]): what bounds a digit, what covers a span. Then
+//! a list of usual ones, made from what the accesses are addressed by: extents that are powers of two, multiples of a warp or
+//! at most a constant of the kernel, parameters that bound extents or are bounded by them, extents that are 1.
+//!
+//! Deliberately absent: whether any of them is enough, or needed.
+
+use super::super::scopes::Attempt;
+use super::vocabulary::{Condition, Leaf, Relation, Sum};
+use crate::calculus::{Axis, Expr, ExprId, GeometryVar, ParamId, ScalarType};
+use crate::memory_model::Level;
+use crate::protocol::{Access, Protocol};
+use crate::prove::Pair;
+use crate::prove::abduction;
+use crate::prove::premises::{Budget, Premises};
+use std::collections::BTreeSet;
+
+/// Constants of the kernel that bounds are made of.
+const MOST_CONSTANTS: usize = 4;
+/// Sets that are abducted, at most.
+const MOST_ABDUCTED: usize = 40;
+/// The threads of a warp.
+const WARP: i128 = crate::calculus::eval::WARP as i128;
+
+/// Conditions that may be enough together, and what a proof from them may cost.
+pub(super) struct Set {
+    pub(super) conditions: Vec<Condition>,
+    pub(super) budget: Budget,
+}
+
+/// Sets of conditions, each of which may be enough.
+pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Set> {
+    let mut sets: Vec<Vec<Condition>> = Vec::new();
+    for part in &attempt.parts {
+        let premises = Premises::new(protocol, &part.scope);
+        for pair in pairs {
+            let Ok(condition) = premises.conflict(pair) else { continue };
+            for abducted in abduction::premises(&condition) {
+                let of_it = |premise| Condition::of(premise, &protocol.params);
+                let Some(set) = abducted.iter().map(of_it).collect::<Option<Vec<Condition>>>() else { continue };
+                if !sets.contains(&set) {
+                    sets.push(set);
+                }
+            }
+        }
+    }
+    sets.sort_by_key(Vec::len);
+    sets.truncate(MOST_ABDUCTED);
+    let abducted = sets.into_iter().map(|conditions| Set { conditions, budget: Budget::MIDDLE });
+    let usual = usual(protocol, attempt, pairs).into_iter();
+    abducted.chain(usual.map(|condition| Set { conditions: vec![condition], budget: Budget::SMALL })).collect()
+}
+
+/// Usual conditions, the weaker ones first.
+fn usual(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Condition> {
+    let Mentioned { extents, params, constants } = Mentioned::of(protocol, attempt, pairs);
+    let product = |axis| vec![Leaf::Grid(axis), Leaf::Block(axis)];
+    let blocks = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Block(_)));
+    let grids = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Grid(_)));
+    let totals: Vec<Vec<Leaf>> = Axis::ALL
+        .into_iter()
+        .filter(|&axis| [Leaf::Block(axis), Leaf::Grid(axis)].iter().all(|leaf| extents.contains(leaf)))
+        .map(product)
+        .collect();
+    let params: Vec<Vec<Leaf>> = params.into_iter().map(|param| vec![Leaf::Param(param)]).collect();
+    let mut found = Vec::new();
+    for param in &params {
+        found.push(Condition::Compare(Sum::product(param), Relation::AtLeast, Sum::number(1)));
+        found.extend(blocks().chain(grids()).map(|extent| compared(param, Relation::AtLeast, &[extent])));
+        found.extend(totals.iter().map(|total| compared(param, Relation::AtLeast, total)));
+    }
+    found.extend(blocks().map(Condition::Power));
+    found.extend(blocks().filter(|leaf| *leaf == Leaf::Block(Axis::X)).map(|leaf| Condition::Multiple(leaf, WARP)));
+    for &constant in &constants {
+        let at_most = |sum: &[Leaf]| Condition::Compare(Sum::product(sum), Relation::AtMost, Sum::number(constant));
+        found.extend(blocks().map(|extent| at_most(&[extent])));
+        found.extend(totals.iter().map(|total| at_most(total)));
+    }
+    for param in &params {
+        found.extend(totals.iter().map(|total| compared(param, Relation::AtMost, total)));
+        found.extend(blocks().map(|extent| compared(param, Relation::AtMost, &[extent])));
+        found.extend(totals.iter().map(|total| compared(param, Relation::Is, total)));
+        found.extend(blocks().chain(grids()).map(|extent| compared(param, Relation::Is, &[extent])));
+    }
+    // A grid of one block is none where a cluster has more.
+    let clusters = protocol.geometry.clusters().unwrap_or([1; 3]);
+    let may_be_one = |leaf: &Leaf| !matches!(*leaf, Leaf::Grid(axis) if clusters[axis.index()] > 1);
+    // That there is one thread alone helps nobody.
+    let across = blocks().filter(|leaf| *leaf != Leaf::Block(Axis::X));
+    let is_one = |extent| Condition::Compare(Sum::product(&[extent]), Relation::Is, Sum::number(1));
+    found.extend(grids().filter(may_be_one).chain(across).map(is_one));
+    found
+}
+
+fn compared(left: &[Leaf], relation: Relation, right: &[Leaf]) -> Condition {
+    Condition::Compare(Sum::product(left), relation, Sum::product(right))
+}
+
+/// What the open pairs depend on.
+struct Mentioned {
+    /// Extents that the verdict's launches leave free.
+    extents: Vec<Leaf>,
+    params: Vec<ParamId>,
+    /// Constants from which bounds of extents may be made, the greatest first.
+    constants: Vec<i128>,
+}
+
+impl Mentioned {
+    fn of(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Mentioned {
+        let (mut extents, mut params, mut constants) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let required = protocol.geometry.required_block;
+        let is_free = |var| attempt.parts.iter().any(|part| part.scope.fixed(var, required).is_none());
+        for pair in pairs {
+            for access in [pair.first, pair.second].map(|access| &protocol.accesses[access]) {
+                for root in addressed_by(protocol, access) {
+                    protocol.exprs.visit(root, |_, node| match *node {
+                        Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {
+                            extents.insert(Leaf::Block(axis));
+                        }
+                        Expr::Geometry(GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis)) => {
+                            extents.insert(Leaf::Grid(axis));
+                        }
+                        Expr::Param(param) => {
+                            params.insert(param);
+                        }
+                        Expr::Int(value, ScalarType::Int { .. }) if value >= 2 => {
+                            constants.extend([value, value / i128::from(access.bytes.max(1))]);
+                        }
+                        _ => {}
+                    });
+                }
+                if pair.level == Level::Grid {
+                    extents.insert(Leaf::Grid(Axis::X));
+                }
+            }
+        }
+        let free = |leaf: &Leaf| match *leaf {
+            Leaf::Block(axis) => is_free(GeometryVar::BlockDim(axis)),
+            Leaf::Grid(axis) => is_free(GeometryVar::GridDim(axis)),
+            Leaf::Param(_) => true,
+        };
+        let is_number = |id: &ParamId| matches!(protocol.params[*id].ty, ScalarType::Int { .. });
+        let usual = |value: &i128| (16..=1 << 20).contains(value);
+        Mentioned {
+            extents: extents.into_iter().filter(free).collect(),
+            params: params.into_iter().filter(is_number).take(3).collect(),
+            constants: constants.into_iter().rev().filter(usual).take(MOST_CONSTANTS).collect(),
+        }
+    }
+}
+
+/// The expressions that say whether, when and where an access happens.
+fn addressed_by(protocol: &Protocol, access: &Access) -> Vec<ExprId> {
+    let mut roots = vec![access.offset];
+    roots.extend(access.guards.iter().map(|guard| guard.cond));
+    roots.extend(access.loops.iter().map(|&id| protocol.loops[id].guard));
+    roots
+}
+

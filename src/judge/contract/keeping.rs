@@ -1,0 +1,80 @@
+//! What the launches that were found say of a contract.
+//!
+//! A launch *keeps* it if the kernel is proved free for that launch, by its own constants and what host code says of it, or
+//! if every condition is true of its constants. It *breaks* it if its constants make a condition false, or leave an extent
+//! open that the contract wants to be one, and a run of that launch shows the race. Otherwise it is *open*.
+//!
+//! Deliberately absent: launches that nobody found.
+
+use super::super::attempt::{Case, Persistence};
+use super::super::scopes::Candidates;
+use super::vocabulary::{Condition, Leaf, Relation, Sum};
+use crate::calculus::eval::Program;
+use crate::calculus::SiteId;
+use crate::check::verdict::{CheckedLaunch, Keeping};
+use crate::diagnostic::report::ScopeKind;
+use crate::prove::{Conflict, Pair};
+
+/// A launch, and races that a run of it shows if it breaks the contract.
+pub(super) struct Looked {
+    pub(super) said: CheckedLaunch,
+    pub(super) conflicts: Vec<Conflict>,
+}
+
+/// Each set of launches, in order, or the one that the user gives.
+pub(super) fn launches<'a>(
+    case: &Case<'a>,
+    conditions: &[Condition],
+    candidates: &Candidates,
+    program: &'a Program,
+) -> Vec<Looked> {
+    let Some(stated) = candidates.proofs.last() else { return Vec::new() };
+    if stated.parts.iter().any(|part| part.kind == ScopeKind::AllGeometries) {
+        return Vec::new();
+    }
+    let mut looked = Vec::new();
+    for part in &stated.parts {
+        let varies = |leaf: Leaf| match leaf {
+            Leaf::Block(axis) => part.varies[0][axis.index()],
+            Leaf::Grid(axis) => part.varies[1][axis.index()],
+            Leaf::Param(_) => false,
+        };
+        let value = |leaf: Leaf| match leaf {
+            Leaf::Block(_) | Leaf::Grid(_) if varies(leaf) => None,
+            Leaf::Block(axis) => part.scope.block[axis.index()].map(i128::from),
+            Leaf::Grid(axis) => part.scope.grid[axis.index()].map(i128::from),
+            Leaf::Param(param) => part.scope.params.get(param.index()).copied().flatten(),
+        };
+        let says = |condition: &Condition| match condition.holds(&value) {
+            None if wants_one(condition).is_some_and(varies) => Some(false),
+            said => said,
+        };
+        let missing: Vec<usize> = (0..conditions.len()).filter(|&at| says(&conditions[at]) != Some(true)).collect();
+        let is_false = missing.iter().any(|&at| says(&conditions[at]) == Some(false));
+        let attempt = super::alone(part, stated.starts);
+        let mut hunts = case.hunts(&attempt, program);
+        let rest = case.prove(&attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+        let (keeping, missing, conflicts) = if missing.is_empty() || rest.is_empty() {
+            (Keeping::Kept, Vec::new(), Vec::new())
+        } else if is_false {
+            let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
+            let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| case.sites(pair)).collect();
+            let outcomes = hunts.into_iter().map(|hunt| hunt.finish(Some((case.protocol, &pairs)), &sites));
+            let conflicts: Vec<Conflict> = outcomes.flat_map(|outcome| outcome.conflicts).collect();
+            (if conflicts.is_empty() { Keeping::Open } else { Keeping::Broken }, missing, conflicts)
+        } else {
+            (Keeping::Open, missing, Vec::new())
+        };
+        looked.push(Looked { said: CheckedLaunch { launches: part.launches.clone(), keeping, missing }, conflicts });
+    }
+    looked
+}
+
+/// The extent that a condition wants to be one.
+fn wants_one(condition: &Condition) -> Option<Leaf> {
+    let Condition::Compare(left, Relation::Is, right) = condition else { return None };
+    match left.0.as_slice() {
+        [(1, product)] if *right == Sum::number(1) && product.len() == 1 => product.first().copied(),
+        _ => None,
+    }
+}

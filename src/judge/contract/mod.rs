@@ -1,0 +1,241 @@
+//! The contract of a kernel that is not free for all launches: under which conditions on a launch it is, and which of the
+//! launches that were found keep it (docs/SEMANTICS.md, "Contracts").
+//!
+//! - [`candidates`]: conditions that may help, abducted from what is open, and usual ones. [`trial`] chooses of them.
+//! - The chosen conditions are put into the kernel as if the source stated them, and the whole kernel is proved again: a
+//!   contract is *sufficient* by a proof that the checker accepts.
+//! - Each condition is *necessary*: with the others, but without it, a run shows a race.
+//! - The contract is [`plausible`]: somebody would make a launch that it admits.
+//! - [`keeping`]: what the launches that were found say of each condition.
+//!
+//! Deliberately absent: conditions on what memory holds, solvers, and the claim that no weaker contract would do.
+
+mod candidates;
+mod keeping;
+mod plausible;
+mod trial;
+mod vocabulary;
+
+use super::attempt::{Case, Persistence, Rest};
+use super::scopes::{Attempt, Candidate, Candidates};
+use crate::calculus::eval::Program;
+use crate::calculus::{Basis, Kernel, SiteId, Stmt};
+use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
+use crate::diagnostic::report::{Divergence, Race, ScopeKind};
+use crate::protocol::infer;
+use crate::prove::refute::{self, Hunt};
+use crate::prove::{Assumption, Conflict, Pair, Scope, Witness};
+use std::collections::BTreeSet;
+use vocabulary::{Condition, Leaf};
+
+/// A kernel with more open pairs than this is not asked about.
+const MOST_PAIRS: usize = 48;
+/// Sets of launches that a contract is sought for, the widest first.
+const MOST_ATTEMPTS: usize = 3;
+
+/// Looks for the contract of a kernel that races, or may, and puts it into the verdict; where no launch is seen to break it,
+/// the verdict is that the kernel is free under it.
+pub(super) fn settle<'a>(
+    case: &Case<'a>,
+    candidates: &Candidates,
+    program: &'a Program,
+    verdict: &mut Verdict,
+) {
+    if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) || has_more_in_the_way(case) {
+        return;
+    }
+    let mut best: Option<Judged> = None;
+    for attempt in candidates.proofs.iter().take(MOST_ATTEMPTS) {
+        let Some(found) = find(case, attempt, program) else { continue };
+        let necessary = found.witnesses(case, &verdict.conflicts);
+        let standing = standing(case, &found, &necessary, verdict);
+        if best.is_none() || standing == Standing::Plausible {
+            best = Some(Judged { found, necessary, standing });
+        }
+        if standing == Standing::Plausible {
+            break;
+        }
+    }
+    let Some(Judged { found, necessary, standing }) = best else { return };
+    let kind = |condition: &Condition| match condition.leaves().iter().all(|leaf| !matches!(leaf, Leaf::Param(_))) {
+        true => ContractKind::Geometry,
+        false => ContractKind::Scalar,
+    };
+    let conjuncts = found.conditions.iter().zip(necessary).map(|(condition, necessary)| Conjunct {
+        text: condition.words(&case.kernel.params),
+        kind: kind(condition),
+        necessary,
+    });
+    let conjuncts = conjuncts.collect();
+    let launches = keeping::launches(case, &found.conditions, candidates, program);
+    if standing == Standing::Plausible {
+        let broken: Vec<Conflict> = launches.iter().flat_map(|launch| launch.conflicts.iter().cloned()).collect();
+        if broken.is_empty() {
+            let is_kept = !launches.is_empty() && launches.iter().all(|it| it.said.keeping == Keeping::Kept);
+            take(verdict, &found, if is_kept { ScopeKind::Launch } else { ScopeKind::Contract });
+        } else {
+            verdict.race = Race::Racy;
+            verdict.conflicts = broken;
+            verdict.possible.clear();
+        }
+    }
+    let launches = launches.into_iter().map(|launch| launch.said).collect();
+    let assumptions = found.verdict.assumptions;
+    verdict.contract = Some(Contract { conjuncts, standing, assumptions, launches });
+}
+
+/// A contract, and what it is worth.
+struct Judged {
+    found: Found,
+    necessary: Vec<Option<Witness>>,
+    standing: Standing,
+}
+
+/// Whether a contract is plausible: each condition is needed, and somebody would make a launch that it admits.
+fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdict: &Verdict) -> Standing {
+    let raced: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
+    let raced: Vec<[SiteId; 2]> = raced.into_iter().collect();
+    let scopes: Vec<&Scope> = found.attempt.parts.iter().map(|part| &part.scope).collect();
+    let params = |witness: &Witness| {
+        let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
+        case.kernel.params.iter().map(|(_, param)| value(&param.name)).collect::<Vec<_>>()
+    };
+    let races: Vec<Vec<Option<i128>>> = necessary.iter().flatten().map(params).collect();
+    let contract = (&found.kernel, found.conditions.as_slice());
+    let is_needed = necessary.iter().all(Option::is_some);
+    match is_needed && plausible::is_plausible(contract, &scopes, &raced, &races) {
+        true => Standing::Plausible,
+        false => Standing::Excuse,
+    }
+}
+
+/// The verdict on the kernel that states its contract, in the place of the one without.
+fn take(verdict: &mut Verdict, found: &Found, kind: ScopeKind) {
+    let Verdict { failed_claims, possible_claims, .. } = std::mem::replace(verdict, found.verdict.clone());
+    verdict.failed_claims = failed_claims;
+    verdict.possible_claims = possible_claims;
+    if let Some(scope) = &mut verdict.scope {
+        scope.kind = kind;
+    }
+}
+
+/// Whether something stands in the way of a proof that no condition on launches takes away.
+fn has_more_in_the_way(case: &Case<'_>) -> bool {
+    case.anything_may_happen() || !case.opaque_arrays().is_empty() || case.reads_undeclared_names()
+}
+
+/// Conditions under which a kernel is proved free.
+struct Found {
+    conditions: Vec<Condition>,
+    attempt: Attempt,
+    /// The kernel that states them.
+    kernel: Kernel,
+    /// The verdict on that.
+    verdict: Verdict,
+}
+
+/// Conditions under which a kernel is free for these launches.
+fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<Found> {
+    let mut hunts = case.hunts(attempt, program);
+    let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+    let pairs = open_pairs(&rest)?;
+    let sets = candidates::sets(case.protocol, attempt, &pairs);
+    let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
+    let kernel = stating(case.kernel, &conditions);
+    let verdict = proved(case, attempt, &kernel, &conditions)?;
+    Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
+}
+
+/// What is open, if it is pairs alone, and few.
+fn open_pairs(rest: &Rest) -> Option<Vec<Pair>> {
+    let is_few = !rest.pairs.is_empty() && rest.pairs.len() <= MOST_PAIRS;
+    (is_few && rest.is_complete()).then(|| rest.pairs.iter().map(|(pair, _)| pair.clone()).collect())
+}
+
+/// The kernel as if its source stated the conditions.
+fn stating(kernel: &Kernel, conditions: &[Condition]) -> Kernel {
+    let mut stating = kernel.clone();
+    let stated: Vec<Stmt> = conditions
+        .iter()
+        .map(|condition| {
+            let cond = condition.expression(&mut stating.exprs, &stating.params);
+            Stmt::Assume { cond, basis: Basis::Stated, span: None }
+        })
+        .collect();
+    stating.body.splice(0..0, stated);
+    stating
+}
+
+/// The verdict on a kernel that states the conditions, if it is that the kernel is free.
+fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, conditions: &[Condition]) -> Option<Verdict> {
+    let protocol = infer::infer(kernel);
+    let program = Program::new(kernel);
+    let stating = Case::new(kernel, &protocol, case.language, case.settings);
+    let mut hunts = stating.hunts(attempt, &program);
+    let rest = stating.prove(attempt, (&mut hunts, Persistence::StopAtFirst), None, &mut |_, _, _| {});
+    if !rest.is_empty() {
+        return None;
+    }
+    let mut verdict = stating.conclude(attempt, rest, hunts, &[]);
+    let own: Vec<String> = conditions.iter().map(|condition| condition.words(&kernel.params)).collect();
+    let is_own = |text: &String| own.iter().any(|words| squeezed(words) == squeezed(text));
+    verdict.assumptions.retain(|assumption| !matches!(assumption, Assumption::Stated(text) if is_own(text)));
+    (verdict.race == Race::RaceFree && verdict.divergence == Divergence::Uniform).then_some(verdict)
+}
+
+/// A text without blanks and brackets.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|it| !it.is_whitespace() && !"()".contains(*it)).collect()
+}
+
+impl Found {
+    /// Of each condition, a race that the others do not exclude.
+    fn witnesses(&self, case: &Case<'_>, known: &[Conflict]) -> Vec<Option<Witness>> {
+        (0..self.conditions.len())
+            .map(|at| {
+                let is_it = |witness: &Witness| self.breaks_alone(case, at, witness);
+                let known = known.iter().find(|conflict| !conflict.after_earlier && is_it(&conflict.witness));
+                known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at))
+            })
+            .collect()
+    }
+
+    /// Whether a launch breaks that condition and no other one.
+    fn breaks_alone(&self, case: &Case<'_>, at: usize, witness: &Witness) -> bool {
+        let value = |leaf: Leaf| match leaf {
+            Leaf::Param(param) => {
+                let name = &case.kernel.params[param].name;
+                witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value)
+            }
+            _ => plausible::value_in(witness.geometry, &[], leaf),
+        };
+        let says = |condition: &Condition| condition.holds(&value);
+        self.conditions.iter().enumerate().all(|(other, condition)| match other == at {
+            true => says(condition) == Some(false),
+            false => says(condition) == Some(true),
+        })
+    }
+
+    /// A race that a search finds of a kernel which states all conditions but one.
+    fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
+        let mut others = self.conditions.clone();
+        others.remove(at);
+        let kernel = stating(case.kernel, &others);
+        let program = Program::new(&kernel);
+        let protocol = infer::infer(&kernel);
+        let stating = Case::new(&kernel, &protocol, case.language, case.settings);
+        let mut hunts = stating.hunts(&self.attempt, &program);
+        let rest = stating.prove(&self.attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+        let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
+        let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();
+        let outcomes = hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites));
+        let mut conflicts = outcomes.flat_map(|outcome: refute::Outcome| outcome.conflicts);
+        let races = |conflict: &Conflict| !conflict.after_earlier && self.breaks_alone(case, at, &conflict.witness);
+        conflicts.find(races).map(|conflict| conflict.witness)
+    }
+}
+
+/// An attempt at one part alone.
+fn alone(part: &Candidate, starts: super::scopes::Starts) -> Attempt {
+    Attempt { parts: vec![part.clone()], starts }
+}

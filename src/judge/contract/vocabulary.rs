@@ -1,0 +1,228 @@
+//! What contracts are written in: conditions on the sizes and scalars of a launch.
+//!
+//! A [`Condition`] has three readings, which must say the same: an expression of the calculus, which is assumed and proved
+//! from; words; and its truth at values of a launch.
+//!
+//! Deliberately absent: which condition is wanted, and data in memory.
+
+use crate::arena::Arena;
+use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType};
+use crate::prove::LaunchValue;
+use crate::prove::abduction::Premise;
+
+/// A value of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Leaf {
+    Block(Axis),
+    Grid(Axis),
+    Param(ParamId),
+}
+
+/// A sum of products with factors; an empty product is 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sum(pub(super) Vec<(i128, Vec<Leaf>)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    AtMost,
+    AtLeast,
+    Is,
+}
+
+/// A condition on a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// The extent is a power of two.
+    Power(Leaf),
+    /// The extent is a multiple of that.
+    Multiple(Leaf, i128),
+    /// Two sums are in relation.
+    Compare(Sum, Relation, Sum),
+}
+
+impl Leaf {
+    fn expression(self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
+        let value = match self {
+            Leaf::Block(axis) => exprs.geometry(GeometryVar::BlockDim(axis)),
+            Leaf::Grid(axis) => exprs.geometry(GeometryVar::GridDim(axis)),
+            Leaf::Param(param) => exprs.param(param, params[param].ty),
+        };
+        exprs.convert(ScalarType::I64, value)
+    }
+
+    fn words(self, params: &Arena<Param>) -> String {
+        let letter = |axis: Axis| ["x", "y", "z"][axis.index()];
+        match self {
+            Leaf::Block(axis) => format!("blockDim.{}", letter(axis)),
+            Leaf::Grid(axis) => format!("gridDim.{}", letter(axis)),
+            Leaf::Param(param) => params[param].name.clone(),
+        }
+    }
+}
+
+impl Sum {
+    /// One product.
+    pub(super) fn product(factors: &[Leaf]) -> Sum {
+        Sum(vec![(1, factors.to_vec())])
+    }
+
+    /// A number.
+    pub(super) fn number(value: i128) -> Sum {
+        Sum(vec![(value, Vec::new())])
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = Leaf> + '_ {
+        self.0.iter().flat_map(|(_, product)| product.iter().copied())
+    }
+
+    fn expression(&self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
+        let mut sum = None;
+        for (factor, product) in &self.0 {
+            let mut term = (*factor != 1 || product.is_empty()).then(|| exprs.int(*factor, ScalarType::I64));
+            for leaf in product {
+                let value = leaf.expression(exprs, params);
+                term = Some(term.map_or(value, |term| exprs.binary(BinaryOp::Mul, term, value)));
+            }
+            let term = term.expect("a product has factors, or a number");
+            sum = Some(sum.map_or(term, |sum| exprs.binary(BinaryOp::Add, sum, term)));
+        }
+        sum.unwrap_or_else(|| exprs.int(0, ScalarType::I64))
+    }
+
+    fn words(&self, params: &Arena<Param>) -> String {
+        let term = |(factor, product): &(i128, Vec<Leaf>)| {
+            let number = (*factor != 1 || product.is_empty()).then(|| factor.to_string());
+            let words: Vec<String> =
+                number.into_iter().chain(product.iter().map(|leaf| leaf.words(params))).collect();
+            words.join(" * ")
+        };
+        let terms: Vec<String> = self.0.iter().map(term).collect();
+        if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") }
+    }
+
+    pub(super) fn value(&self, value: &impl Fn(Leaf) -> Option<i128>) -> Option<i128> {
+        self.0.iter().try_fold(0_i128, |sum, (factor, product)| {
+            let term = product.iter().try_fold(*factor, |term, &leaf| term.checked_mul(value(leaf)?))?;
+            sum.checked_add(term)
+        })
+    }
+}
+
+impl Condition {
+    /// What says that a sum is not negative, with what is added on either side; `None` of a parameter that is no integer.
+    pub(super) fn of(premise: &Premise, params: &Arena<Param>) -> Option<Condition> {
+        let leaf = |value: &LaunchValue| match *value {
+            LaunchValue::Size(GeometryVar::BlockDim(axis)) => Some(Leaf::Block(axis)),
+            LaunchValue::Size(GeometryVar::GridDim(axis)) => Some(Leaf::Grid(axis)),
+            LaunchValue::Size(_) => None,
+            LaunchValue::Param(position) => {
+                let (id, param) = params.iter().nth(position)?;
+                let is_number = matches!(param.ty, ScalarType::Int { .. }) && param.ty != ScalarType::U64;
+                is_number.then_some(Leaf::Param(id))
+            }
+        };
+        let mut sides = [Vec::new(), Vec::new()];
+        let mut alone = 0_i128;
+        for (factor, product) in &premise.terms {
+            let mut leaves = product.iter().map(leaf).collect::<Option<Vec<Leaf>>>()?;
+            // As in `gridDim.x * blockDim.x`.
+            leaves.sort_by_key(|leaf| (!matches!(leaf, Leaf::Grid(_)), *leaf));
+            match leaves.is_empty() {
+                true => alone += i128::from(*factor),
+                false => sides[usize::from(*factor < 0)].push((i128::from(factor.unsigned_abs()), leaves)),
+            }
+        }
+        // One divisor that all have says nothing: `4 * a - 4 * b + 3 >= 0` is `a >= b`.
+        let all = || sides.iter().flatten().map(|(factor, _)| *factor);
+        let divisor = all().fold(0, gcd).max(1);
+        alone = alone.div_euclid(divisor);
+        sides.iter_mut().flatten().for_each(|(factor, _)| *factor /= divisor);
+        let [mut left, mut right] = sides;
+        match alone {
+            0 => {}
+            // What is left alone stands on the side where it is added.
+            1.. => left.push((alone, Vec::new())),
+            ..0 => right.push((-alone, Vec::new())),
+        }
+        let is_number = |sum: &[(i128, Vec<Leaf>)]| sum.iter().all(|(_, product)| product.is_empty());
+        Some(match is_number(&left) {
+            true => Condition::Compare(Sum(right), Relation::AtMost, Sum(left)),
+            false => Condition::Compare(Sum(left), Relation::AtLeast, Sum(right)),
+        })
+    }
+
+    /// The condition in the calculus, over the expressions and parameters of a kernel or a protocol.
+    pub(super) fn expression(&self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
+        match self {
+            Condition::Power(leaf) => {
+                let (Leaf::Block(axis) | Leaf::Grid(axis)) = *leaf else { unreachable!("only extents are powers") };
+                let is_block = matches!(leaf, Leaf::Block(_));
+                let value =
+                    exprs.geometry(if is_block { GeometryVar::BlockDim(axis) } else { GeometryVar::GridDim(axis) });
+                let [zero, one] = [0, 1].map(|value| exprs.int(value, ScalarType::U32));
+                let less = exprs.binary(BinaryOp::Sub, value, one);
+                let common = exprs.binary(BinaryOp::BitAnd, value, less);
+                exprs.binary(BinaryOp::Eq, common, zero)
+            }
+            Condition::Multiple(leaf, of) => {
+                let value = leaf.expression(exprs, params);
+                let [of, zero] = [*of, 0].map(|value| exprs.int(value, ScalarType::I64));
+                let rest = exprs.binary(BinaryOp::Rem, value, of);
+                exprs.binary(BinaryOp::Eq, rest, zero)
+            }
+            Condition::Compare(left, relation, right) => {
+                let [left, right] = [left, right].map(|sum| sum.expression(exprs, params));
+                let op = match relation {
+                    Relation::AtMost => BinaryOp::Le,
+                    Relation::AtLeast => BinaryOp::Ge,
+                    Relation::Is => BinaryOp::Eq,
+                };
+                exprs.binary(op, left, right)
+            }
+        }
+    }
+
+    /// The condition in the words of CUDA, as the source can state it but for powers of two.
+    pub(super) fn words(&self, params: &Arena<Param>) -> String {
+        match self {
+            Condition::Power(leaf) => format!("{} is a power of two", leaf.words(params)),
+            Condition::Multiple(leaf, of) => format!("{} is a multiple of {of}", leaf.words(params)),
+            Condition::Compare(left, relation, right) => {
+                let sign = match relation {
+                    Relation::AtMost => "<=",
+                    Relation::AtLeast => ">=",
+                    Relation::Is => "==",
+                };
+                format!("{} {sign} {}", left.words(params), right.words(params))
+            }
+        }
+    }
+
+    /// Whether it holds of a launch, as far as its values are known.
+    pub(super) fn holds(&self, value: &impl Fn(Leaf) -> Option<i128>) -> Option<bool> {
+        Some(match self {
+            Condition::Power(leaf) => value(*leaf)?.count_ones() == 1,
+            Condition::Multiple(leaf, of) => value(*leaf)? % of == 0,
+            Condition::Compare(left, relation, right) => {
+                let (left, right) = (left.value(value)?, right.value(value)?);
+                match relation {
+                    Relation::AtMost => left <= right,
+                    Relation::AtLeast => left >= right,
+                    Relation::Is => left == right,
+                }
+            }
+        })
+    }
+
+    /// The values that it speaks of.
+    pub(super) fn leaves(&self) -> Vec<Leaf> {
+        match self {
+            Condition::Power(leaf) | Condition::Multiple(leaf, _) => vec![*leaf],
+            Condition::Compare(left, _, right) => left.leaves().chain(right.leaves()).collect(),
+        }
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
