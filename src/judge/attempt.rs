@@ -133,8 +133,11 @@ impl<'a> Case<'a> {
             false => Returned::ReleaseBarriers,
         };
         let budget = refute::Budget::default();
-        let hunt =
-            |part: &Candidate| Hunt::new(self.kernel, program, &part.scope, levels, &budget).with_returned(returned);
+        let hunt = |part: &Candidate| {
+            Hunt::new(self.kernel, program, &part.scope, levels, &budget)
+                .with_returned(returned)
+                .along(part.varies)
+        };
         attempt.parts.iter().map(hunt).collect()
     }
 

@@ -105,9 +105,21 @@ impl Search<'_> {
             let most = || self.of_launch_above(&fact.scaled(content)?.plus(sum)?);
             found.extend(most());
         }
+        found.extend(self.of_digits(sum));
         found.extend(self.of_extents(sum));
         found.dedup();
         found
+    }
+
+    /// The greatest sum of digits in a numeric radix: of `32 * block + thread` what is below `32 * (most of block + 1)`. That
+    /// the lower digits stay below the radix is a premise of its own.
+    fn of_digits(&self, sum: &Poly) -> Option<Poly> {
+        let numbers = radices(sum).into_iter().filter(|(at, number)| *at == Monomial::ONE && *number > 1);
+        let radix = numbers.max_by_key(|(_, number)| *number)?;
+        let (high, low) = divided(sum, radix).filter(|(high, low)| high.is_private() && low.is_private())?;
+        let all_add = low.terms().iter().all(|&(at, factor)| factor > 0 && self.state.non_negative.contains_all(at));
+        let most = self.of_extents(&high).filter(|_| all_add)?;
+        most.plus_constant(1)?.scaled(radix.1)?.plus_constant(-1)
     }
 
     /// The sum with each private atom at its greatest, if all of them add to it.

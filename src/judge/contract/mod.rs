@@ -126,6 +126,7 @@ fn has_more_in_the_way(case: &Case<'_>) -> bool {
 
 /// Conditions under which a kernel is proved free.
 struct Found {
+    /// The contract.
     conditions: Vec<Condition>,
     attempt: Attempt,
     /// The kernel that states them.
@@ -142,7 +143,14 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<
     let sets = candidates::sets(case.protocol, attempt, &pairs);
     let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
     let kernel = stating(case.kernel, &conditions);
-    let verdict = proved(case, attempt, &kernel, &conditions)?;
+    let mut verdict = proved(case, attempt, &kernel, &conditions)?;
+    // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
+    let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
+    verdict.assumptions.extend(conditions.iter().filter_map(fits).map(|(param, bits)| {
+        let expression = case.kernel.params[param].name.clone();
+        Assumption::FitsInto { expression, bits, span: None }
+    }));
+    let conditions = conditions.iter().filter(|&condition| fits(condition).is_none()).cloned().collect();
     Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
 }
 

@@ -214,6 +214,15 @@ impl Condition {
         })
     }
 
+    /// The parameter that it keeps within so many bits, if that is all that it says: what arithmetic of that width asks for.
+    pub(super) fn bits(&self) -> Option<(ParamId, u8)> {
+        let Condition::Compare(left, Relation::AtMost, right) = self else { return None };
+        let ([(1, product)], [(most, none)]) = (left.0.as_slice(), right.0.as_slice()) else { return None };
+        let [Leaf::Param(param)] = product.as_slice() else { return None };
+        let bits = (16..64_u8).find(|&bits| *most == (1_i128 << (bits - 1)) - 1);
+        bits.filter(|_| none.is_empty()).map(|bits| (*param, bits))
+    }
+
     /// The values that it speaks of.
     pub(super) fn leaves(&self) -> Vec<Leaf> {
         match self {

@@ -193,6 +193,14 @@ impl<'a> Hunt<'a> {
         self
     }
 
+    /// The same hunt, along extents that a launch gives and that are not known: they are no 1, whether the kernel reads them
+    /// or not.
+    #[must_use]
+    pub fn along(mut self, varies: [[bool; 3]; 2]) -> Self {
+        self.space.open(varies);
+        self
+    }
+
     /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
     pub fn knows(&self, protocol: &Protocol, pair: &Pair) -> bool {
         self.findings.knows_natural(key_of(protocol, pair))

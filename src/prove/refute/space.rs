@@ -141,6 +141,15 @@ impl Space {
         }
     }
 
+    /// Leaves extents free that were taken as 1 because the kernel does not mention them.
+    pub(super) fn open(&mut self, extents: [[bool; 3]; 2]) {
+        if self.is_narrowed {
+            for (own, open) in [&mut self.block, &mut self.grid].into_iter().zip(extents) {
+                own.iter_mut().zip(open).filter(|(own, open)| *open && **own == Some(1)).for_each(|(own, _)| *own = None);
+            }
+        }
+    }
+
     /// The value of a parameter, if it is fixed (`None` within: it is no number).
     pub(super) fn param(&self, index: usize) -> Option<Option<i128>> {
         self.params[index].1

@@ -97,9 +97,10 @@ pub fn prove(goal: &Poly, state: &State, effort: &mut Effort) -> Option<Certific
     search.cancel(goal, &bad, UNIFORM_STEPS)
 }
 
-/// A sum that is no greater: without private terms that are not negative. `None` if there are none.
+/// A sum that is no greater: without private terms and products that are not negative. `None` if there are none.
 fn less(sum: &Poly, state: &State) -> Option<Poly> {
-    let adds = |term: (Monomial, i64)| term.0.private_part() != Monomial::ONE && is_good(term, state);
+    let may_go = |at: Monomial| at.private_part() != Monomial::ONE || at.degree() > 1;
+    let adds = |term: (Monomial, i64)| may_go(term.0) && is_good(term, state);
     let kept: Vec<_> = sum.terms().iter().copied().filter(|&term| !adds(term)).collect();
     (kept.len() < sum.size()).then(|| Poly::from_terms(kept))?
 }
