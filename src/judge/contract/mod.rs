@@ -12,6 +12,7 @@
 
 mod candidates;
 mod keeping;
+mod necessity;
 mod plausible;
 mod trial;
 mod vocabulary;
@@ -202,7 +203,7 @@ impl Found {
         (0..self.conditions.len())
             .map(|at| {
                 let is_it = |witness: &Witness| self.breaks_alone(case, at, witness);
-                let known = known.iter().find(|conflict| !conflict.after_earlier && is_it(&conflict.witness));
+                let known = known.iter().find(|conflict| is_it(&conflict.witness));
                 known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at))
             })
             .collect()
@@ -224,7 +225,7 @@ impl Found {
         })
     }
 
-    /// A race that a search finds of a kernel which states all conditions but one.
+    /// A race in a launch that breaks one condition by a little, or in one that a search finds.
     fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
@@ -236,10 +237,20 @@ impl Found {
         let rest = stating.prove(&self.attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
         let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();
-        let outcomes = hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites));
-        let mut conflicts = outcomes.flat_map(|outcome: refute::Outcome| outcome.conflicts);
-        let races = |conflict: &Conflict| !conflict.after_earlier && self.breaks_alone(case, at, &conflict.witness);
-        conflicts.find(races).map(|conflict| conflict.witness)
+        let races = |outcome: refute::Outcome| {
+            outcome.conflicts.into_iter().find(|conflict| self.breaks_alone(case, at, &conflict.witness))
+        };
+        let launches = self.attempt.parts.iter().flat_map(|part| {
+            necessity::breaking(&kernel, &part.scope, &self.conditions, at)
+        });
+        let searched = |launch: Scope| {
+            refute::search(&kernel, &sites, &launch, stating.search_levels(), &refute::Budget::default())
+        };
+        let near = launches.map(searched).find_map(races);
+        let conflict = near.or_else(|| {
+            hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites)).find_map(races)
+        });
+        conflict.map(|conflict| conflict.witness)
     }
 }
 

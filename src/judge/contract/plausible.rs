@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// The least threads of a block in a launch that somebody would make: two warps.
 const LEAST_THREADS: u32 = 64;
 /// Shapes of blocks that are usual.
-const BLOCKS: [[u32; 3]; 12] = [
+pub(super) const BLOCKS: [[u32; 3]; 12] = [
     [64, 1, 1],
     [128, 1, 1],
     [256, 1, 1],
@@ -117,7 +117,7 @@ fn starts(kernel: &Kernel, races: &[Vec<Option<i128>>]) -> Vec<Vec<Option<i128>>
 }
 
 /// Values of the parameters with which a launch satisfies the conditions and what is stated of launches.
-fn fitted(
+pub(super) fn fitted(
     (kernel, contract): (&Kernel, &[Condition]),
     scope: &Scope,
     geometry: Geometry,
