@@ -29,13 +29,14 @@
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
-//! - [`weakest`]: conditions under which kernels that race do not.
+//! - [`contracts`]: conditions under which kernels that race do not, and the launches that keep them.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod amplify;
 mod assumptions;
 mod clang;
 mod cli;
+mod contracts;
 mod cuda;
 mod execution;
 mod fix;
@@ -63,5 +64,4 @@ mod support;
 mod theorem;
 mod tidy;
 mod trace;
-mod weakest;
 mod weather;

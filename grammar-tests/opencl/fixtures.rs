@@ -39,7 +39,7 @@ const DIFFERENT: [(&str, &str, &str); 5] = [
     ("locks/spin.cl", "of_one_group_ok", "a log of OpenCL has barriers, and no fences"),
     ("platform/offsets.cl", "by_both_bad", "it races where global ids start elsewhere than at 0"),
     ("platform/offsets.cl", "asked_for_bad", "it races where global ids start elsewhere than at 0"),
-    ("weakest/conditions.cl", "every_group_ok", "it requires one work-group, and two are launched"),
+    ("contracts/conditions.cl", "every_group_ok", "it requires one work-group, and two are launched"),
 ];
 
 /// What every scalar is that neither the witness nor the fixture fixes.

@@ -68,6 +68,9 @@ pub(super) struct CheckArgs {
     /// Between which threads races are sought
     #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
     pub(super) level: Level,
+    /// Judge every kernel for all launches that there can be, not for those that keep its contract
+    #[arg(long, help_heading = "Proof")]
+    pub(super) any_launch: bool,
     /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
     #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
     pub(super) lockstep_warps: Option<u32>,
@@ -424,6 +427,8 @@ pub(super) enum FailOn {
     Possible,
     /// A kernel without a verdict, or a file that was not fully read
     Unknown,
+    /// A contract that some launch is not shown to keep, or of which no launch is in sight
+    OpenContract,
     /// Nothing
     Never,
 }

@@ -9,7 +9,7 @@ use super::args::{
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{
-    self, Device, Fixes, GlobalOffset, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, Settings,
+    self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions, Settings,
     SolverKind, Timings,
 };
 use crate::source::discover::language_of;
@@ -43,6 +43,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         Level::Grid => Levels::Grid,
         Level::All => Levels::All,
     };
+    options.judging.launches = if args.any_launch { Launches::All } else { Launches::OfContracts };
     options.judging.time_limit = Duration::from_secs_f64(seconds);
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };

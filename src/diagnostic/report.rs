@@ -106,7 +106,7 @@ pub struct Assumption {
 }
 
 /// Conditions on launches under which a kernel is free of races.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contract {
     /// The conditions, all of which have to hold.
     pub conjuncts: Vec<Conjunct>,
@@ -148,15 +148,15 @@ pub struct CheckedLaunch {
     pub missing: Vec<String>,
 }
 
-/// Whether a launch keeps a contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether a launch keeps a contract, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeping {
     /// Proved: the kernel is free there.
     Kept,
-    /// Proved: it breaks a condition, and a run of it shows the race.
-    Broken,
     /// Not shown either way.
     Open,
+    /// Proved: it breaks a condition, and a run of it shows the race.
+    Broken,
 }
 
 /// What assumptions are about.

@@ -12,7 +12,7 @@
 use super::passes::settled;
 use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
-use crate::diagnostic::report::{Assumption, AssumptionKind, Divergence, KernelReport, Race, Unknown};
+use crate::diagnostic::report::{Assumption, AssumptionKind, Contract, Divergence, KernelReport, Race, Unknown};
 use crate::launch::{Launch, Launched};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
@@ -152,6 +152,17 @@ fn take_back(report: &mut KernelReport, other: &KernelReport, architecture: u32)
     if report.race == Race::RaceFree && other.race == Race::Racy {
         say("threads race");
         report.race = Race::Unknown;
+    }
+    if report.race == Race::RaceFree && other.race == Race::RaceFree {
+        // It is free for both under what both need.
+        for conjunct in other.contract.iter().flat_map(|contract| &contract.conjuncts) {
+            let own = report.contract.get_or_insert_with(|| Contract { conjuncts: Vec::new(), ..other.contract.clone().unwrap_or_default() });
+            if own.conjuncts.iter().all(|known| known.text != conjunct.text) {
+                own.conjuncts.push(conjunct.clone());
+                report.scope.clone_from(&other.scope);
+                report.launches.clone_from(&other.launches);
+            }
+        }
     }
     if report.divergence == Divergence::Uniform && other.divergence == Divergence::Divergent {
         say("threads disagree about a barrier");

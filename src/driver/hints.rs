@@ -11,7 +11,7 @@
 //! Deliberately absent: barriers of warps, which cost next to nothing; barriers that give a value
 //! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
 
-use super::options::{Levels, Settings};
+use super::options::{Launches, Levels, Settings};
 use super::passes::{lowered, strengthened};
 use super::{Options, check, parallel, report_on, selected};
 use crate::builtins::functions::function;
@@ -34,7 +34,7 @@ pub(super) fn redundant_barriers(
     reports: &[KernelReport],
     options: &Options,
 ) -> Vec<Vec<Finding>> {
-    let judging = Settings { levels: Levels::All, ..options.judging.clone() };
+    let judging = Settings { levels: Levels::All, launches: Launches::All, ..options.judging.clone() };
     let options = &Options { judging, ..options.clone() };
     let subjects: Vec<_> = kernels.iter().copied().zip(reports).collect();
     let found = parallel::each(&subjects, |&(function, report)| {

@@ -17,7 +17,7 @@
 //! headers and of functions that kernels call.
 
 use super::front::{FrontEnd, preprocessing};
-use super::options::Settings;
+use super::options::{Launches, Settings};
 use super::{Checked, Options, check_source, options};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
             reproductions: options::Reproductions::Omit,
             ..options.clone()
         };
-        let judging = Settings { solver: None, ..options.judging.clone() };
+        let judging = Settings { solver: None, launches: Launches::All, ..options.judging.clone() };
         let quick = Options { front: FrontEnd::TreeSitter, judging, ..options.clone() };
         Search { path, original, options, quick, name, language, checks: 0 }
     }

@@ -6,7 +6,7 @@ use super::front::FrontEnd;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
-pub use crate::judge::settings::{Device, GlobalOffset, Levels, Settings};
+pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
 pub use crate::prove::premises::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 pub use crate::source::headers::ProjectHeaders;

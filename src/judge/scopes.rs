@@ -8,9 +8,9 @@
 //! in a way that is not followed, a proof that needs the 1 does not count ([`withhold`]).
 
 use super::Settings;
-use super::settings::{GlobalOffset, Levels};
+use super::settings::{GlobalOffset, Launches, Levels};
 use crate::calculus::{Kernel, extents, is_offset};
-use crate::check::verdict::{Undecided, Verdict};
+use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, ContractKind, Keeping, Standing, Undecided, Verdict};
 use crate::diagnostic::report::{self, Race, ScopeKind};
 use crate::launch::{Facts, Given};
 use crate::prove::{Assumption, Scope};
@@ -259,9 +259,59 @@ pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) 
             }
         }
     }
-    if let Some(first) = found.into_iter().next() {
+    let is_across = |open: &Undecided| match open {
+        Undecided::Extent { dimension, .. } | Undecided::Mentioned { dimension, .. } => !dimension.ends_with('x'),
+        _ => false,
+    };
+    // Nobody launches along y or z by chance: that there is one is the contract of the kernel. Along x many do.
+    if settings.launches == Launches::OfContracts && !found.is_empty() && found.iter().all(is_across) {
+        let dimensions = found.into_iter().filter_map(|open| match open {
+            Undecided::Extent { dimension, .. } | Undecided::Mentioned { dimension, .. } => Some(dimension),
+            _ => None,
+        });
+        want_one(verdict, dimensions.collect(), launches);
+    } else if let Some(first) = found.into_iter().next() {
         verdict.race = Race::Unknown;
         verdict.undecided.push(first);
+    }
+}
+
+/// Makes it a part of the contract that these dimensions are 1, which the launches that leave them open are not shown to keep.
+fn want_one(verdict: &mut Verdict, dimensions: Vec<String>, launches: &[Facts]) {
+    let assumptions = verdict.assumptions.clone();
+    let standing = Standing::Plausible;
+    let none = || Contract { conjuncts: Vec::new(), standing, assumptions, launches: Vec::new() };
+    let contract = verdict.contract.get_or_insert_with(none);
+    let first = contract.conjuncts.len();
+    contract.conjuncts.extend(dimensions.iter().map(|dimension| Conjunct {
+        text: format!("{dimension} == 1"),
+        kind: ContractKind::Geometry,
+        necessary: None,
+    }));
+    for (at, launch) in launches.iter().enumerate() {
+        let extent = |dimension: &str| {
+            let axis = ["x", "y", "z"].iter().position(|letter| dimension.ends_with(letter)).unwrap_or(0);
+            if dimension.starts_with("block") { launch.block[axis] } else { launch.grid[axis] }
+        };
+        let open = dimensions.iter().enumerate().filter(|(_, dimension)| extent(dimension).is_none());
+        let missing: Vec<usize> = open.map(|(index, _)| first + index).collect();
+        let keeping = if missing.is_empty() { Keeping::Kept } else { Keeping::Open };
+        match contract.launches.iter_mut().find(|known| known.launches.contains(&at)) {
+            Some(known) if keeping == Keeping::Open => {
+                known.keeping = known.keeping.max(keeping);
+                known.missing.extend(missing);
+            }
+            Some(_) => {}
+            None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing }),
+        }
+    }
+    verdict.assumptions.retain(|assumption| {
+        !matches!(assumption, Assumption::DimensionIsOne(dimension) if dimensions.contains(dimension))
+    });
+    if let Some(scope) = &mut verdict.scope {
+        scope.kind = ScopeKind::Contract;
+        let is_own = |fix: &String| dimensions.iter().any(|dimension| *fix == format!("{dimension} = 1"));
+        scope.fixes.retain(|fix| !is_own(fix));
     }
 }
 

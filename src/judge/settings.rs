@@ -17,6 +17,8 @@ pub struct Settings {
     pub params: Vec<(String, i128)>,
     /// Between which threads races are sought.
     pub levels: Levels,
+    /// Which launches a verdict is about, where none is given.
+    pub launches: Launches,
     /// How many threads of a warp run in lock-step, if they do: on hardware before Volta.
     pub lockstep: Option<u32>,
     /// What is stated of the devices that run the kernels.
@@ -43,6 +45,7 @@ impl Default for Settings {
             grid: [None; 3],
             params: Vec::new(),
             levels: Levels::All,
+            launches: Launches::OfContracts,
             lockstep: None,
             device: Device::default(),
             time_limit: Duration::from_secs(10),
@@ -86,5 +89,16 @@ pub enum Levels {
     Grid,
     /// Both.
     #[default]
+    All,
+}
+
+/// Which launches a verdict is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Launches {
+    /// Those that were found, and all that keep the contract of their kernel: a race that the contract excludes, and that no
+    /// launch is seen to make, is none.
+    #[default]
+    OfContracts,
+    /// All that there can be: a contract is told, and excuses nothing.
     All,
 }

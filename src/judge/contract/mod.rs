@@ -19,6 +19,7 @@ mod vocabulary;
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::{Attempt, Candidate, Candidates};
+use super::settings;
 use crate::calculus::eval::Program;
 use crate::calculus::{Basis, Kernel, SiteId, Stmt};
 use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
@@ -69,7 +70,8 @@ pub(super) fn settle<'a>(
     });
     let conjuncts = conjuncts.collect();
     let launches = keeping::launches(case, &found.conditions, candidates, program);
-    if standing == Standing::Plausible {
+    let excuses = case.settings.launches == settings::Launches::OfContracts && !case.settings.gives_sizes();
+    if standing == Standing::Plausible && excuses {
         let broken: Vec<Conflict> = launches.iter().flat_map(|launch| launch.conflicts.iter().cloned()).collect();
         if broken.is_empty() {
             let is_kept = !launches.is_empty() && launches.iter().all(|it| it.said.keeping == Keeping::Kept);

@@ -22,6 +22,12 @@ pub(super) struct Measured {
     pub(super) value: Option<Expr>,
 }
 
+/// That `part` is `whole / times`: what the division cut off is less than the divisor.
+fn divided(part: Term, whole: Term, times: i128) -> [Relation; 2] {
+    let no_more = Relation { left: part, times, right: whole, right_times: 1, plus: 0 };
+    [no_more, Relation { left: whole, times: 1, right: part, right_times: times, plus: times - 1 }]
+}
+
 impl Place<'_, '_> {
     /// The relations between the sizes and the arguments of a launch.
     pub(super) fn relations(&mut self, sizes: [&Measured; 2], args: &[Expr]) -> Vec<Relation> {
@@ -37,13 +43,16 @@ impl Place<'_, '_> {
                 for (position, args) in quotients.iter().enumerate() {
                     if let Some((size, arg)) = self.related(sizes, args) {
                         let times = size.divisor / arg.divisor;
-                        let (size, arg_term) = (Term::Size(make(axis)), Term::Param(position));
-                        relations.push(Relation { left: size, times, right: arg_term, right_times: 1, plus: 0 });
-                        // What the division cut off is less than the divisor.
-                        let plus = times - 1;
-                        relations.push(Relation { left: arg_term, times: 1, right: size, right_times: times, plus });
+                        relations.extend(divided(Term::Size(make(axis)), Term::Param(position), times));
                     }
                 }
+            }
+        }
+        // One value that is passed twice: `k<<<…>>>(y, width, width)`. Parts of a value are left out, which may be negative.
+        for (first, second) in (0..args.len()).flat_map(|second| (0..second).map(move |first| (first, second))) {
+            let is_one = |(one, other): &(Quotient, Quotient)| one.divisor == other.divisor;
+            if self.related(&quotients[first], &quotients[second]).filter(is_one).is_some() {
+                relations.extend(divided(Term::Param(first), Term::Param(second), 1));
             }
         }
         for (position, arg) in args.iter().enumerate() {

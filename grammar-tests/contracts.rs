@@ -1,0 +1,165 @@
+//! Contracts, through the whole of a check: that they are enough, that each condition is needed, that somebody keeps them, and
+//! which launches do.
+
+use raceproof::diagnostic::report::{Certainty, Keeping, KernelReport, Race, ScopeKind, WitnessReport};
+use raceproof::driver::options::{Launches, Proofs};
+use raceproof::driver::{Options, check_source};
+use std::path::Path;
+
+fn checked_with(text: &str, launches: Launches) -> KernelReport {
+    let mut options = Options::default();
+    options.judging.launches = launches;
+    options.judging.proofs = Proofs::Recheck;
+    check_source(Path::new("k.cu"), text, &options).report.kernels.remove(0)
+}
+
+fn checked(text: &str) -> KernelReport {
+    checked_with(text, Launches::OfContracts)
+}
+
+fn words(report: &KernelReport) -> String {
+    let conjuncts = report.contract.iter().flat_map(|contract| &contract.conjuncts);
+    conjuncts.map(|conjunct| conjunct.text.as_str()).collect::<Vec<_>>().join(" and ")
+}
+
+fn scope(report: &KernelReport) -> Option<&ScopeKind> {
+    report.scope.as_ref().map(|scope| &scope.kind)
+}
+
+fn extents(witness: &WitnessReport) -> [i128; 3] {
+    let n = witness.params.iter().find(|(name, _)| name == "n").map_or(0, |&(_, value)| value);
+    [i128::from(witness.block_dim[0]), i128::from(witness.grid_dim[0]), n]
+}
+
+/// The body of a kernel, what is said, the same as C, and the same of a launch: block, grid and `n`.
+type Case = (&'static str, &'static str, &'static str, fn([i128; 3]) -> bool);
+
+const CASES: [Case; 6] = [
+    ("a[threadIdx.x] = blockIdx.x;", "gridDim.x == 1", "gridDim.x == 1", |[_, grid, _]| grid == 1),
+    (
+        "a[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1;",
+        "n >= gridDim.x * blockDim.x",
+        "n >= (long)gridDim.x * blockDim.x",
+        |[block, grid, n]| n >= grid * block,
+    ),
+    (
+        "__shared__ int s[1024]; s[threadIdx.x & (blockDim.x - 1)] = threadIdx.x;",
+        "blockDim.x is a power of two",
+        "(blockDim.x & (blockDim.x - 1)) == 0",
+        |[block, ..]| block & (block - 1) == 0,
+    ),
+    (
+        "__shared__ int s[2048]; s[threadIdx.x] = 1; s[threadIdx.x + 256] = 2;",
+        "blockDim.x <= 256",
+        "blockDim.x <= 256",
+        |[block, ..]| block <= 256,
+    ),
+    (
+        "int x = blockIdx.x * blockDim.x + threadIdx.x; if (x < m) a[blockIdx.y * n + x] = 1;",
+        "n >= m",
+        "n >= m",
+        |[_, _, n]| n >= 1,
+    ),
+    ("*a = threadIdx.x;", "", "", |_| false),
+];
+
+#[test]
+fn a_contract_suffices_and_its_witnesses_break_it() {
+    for (body, said, stated, holds) in CASES {
+        let kernel = |assumed: &str| format!("__global__ void k(int *a, int n, int m) {{ {assumed} {body} }}");
+        let racy = checked_with(&kernel(""), Launches::All);
+        assert_eq!(racy.race, Race::Racy, "{body}");
+        assert_eq!(words(&racy), said, "{body}");
+        for conjunct in racy.contract.iter().flat_map(|contract| &contract.conjuncts) {
+            let witness = conjunct.necessary.as_ref().unwrap_or_else(|| panic!("{body}: {} is not needed", conjunct.text));
+            assert!(body.contains("< m") || !holds(extents(witness)), "{body}: {witness:?}");
+        }
+        if !said.is_empty() {
+            let free = checked_with(&kernel(&format!("__builtin_assume({stated});")), Launches::All);
+            assert_eq!(free.race, Race::RaceFree, "{body}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_said_of_kernels_that_do_not_race() {
+    for body in ["a[blockIdx.x * blockDim.x + threadIdx.x] = 1;", "a[a[threadIdx.x]] = 1;", "asm(\"what\"); a[0] = 1;"]
+    {
+        let text = format!("__global__ void k(int *a) {{ {body} }}");
+        assert_eq!(checked(&text).contract, None, "{body}");
+    }
+}
+
+/// Kernels that no launch of somebody keeps free: the contract that would is no excuse.
+const NO_EXCUSE: [&str; 5] = [
+    // A barrier is missing: only blocks of one thread are free.
+    "__shared__ int s[64]; s[threadIdx.x] = 1; a[threadIdx.x] = s[63 - threadIdx.x];",
+    // Blocks that share what each of them writes, though it asks who it is.
+    "a[threadIdx.x] = blockIdx.x;",
+    "if (threadIdx.x == 0) *a = blockIdx.x;",
+    // Each thread reads what its neighbour writes.
+    "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] = a[i + 1];",
+    "*a = threadIdx.x;",
+];
+
+#[test]
+fn what_nobody_keeps_excuses_no_race() {
+    for body in NO_EXCUSE {
+        let report = checked(&format!("__global__ void k(int *a, int n) {{ {body} }}"));
+        assert_eq!(report.race, Race::Racy, "{body}: {}", words(&report));
+        assert!(report.findings.iter().any(|finding| finding.certainty == Certainty::Proved), "{body}");
+    }
+}
+
+const ROWS: &str = "__global__ void k(float *o, int pitch, int width) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < width) o[y * pitch + x] = 1.f;
+}
+";
+
+#[test]
+fn without_a_launch_the_contract_is_what_is_said() {
+    let report = checked(ROWS);
+    assert_eq!((report.race, words(&report).as_str()), (Race::RaceFree, "pitch >= width"));
+    assert_eq!(scope(&report), Some(&ScopeKind::Contract));
+    assert!(report.findings.is_empty() && report.launches.is_empty());
+    let strict = checked_with(ROWS, Launches::All);
+    assert_eq!((strict.race, words(&strict).as_str()), (Race::Racy, "pitch >= width"));
+}
+
+#[test]
+fn launches_keep_or_break_the_contract_or_leave_it_open() {
+    use Keeping::{Broken, Kept, Open};
+    for (args, race, kind, keeping) in [
+        ("o, 64, 64", Race::RaceFree, ScopeKind::Launch, Kept),
+        ("o, 128, 100", Race::RaceFree, ScopeKind::Launch, Kept),
+        ("o, n, n", Race::RaceFree, ScopeKind::Launch, Kept),
+        ("o, n, 64", Race::RaceFree, ScopeKind::Contract, Open),
+        ("o, 32, 64", Race::Racy, ScopeKind::Launch, Broken),
+    ] {
+        let host = format!("void h(float *o, int n) {{ k<<<dim3(4, 4), dim3(16, 16)>>>({args}); }}\n");
+        let report = checked(&format!("{ROWS}{host}"));
+        assert_eq!(report.race, race, "{args}");
+        assert_eq!(scope(&report), Some(&kind), "{args}");
+        if let [launch] = report.launches.as_slice() {
+            assert_eq!(launch.keeping, keeping, "{args}");
+            assert_eq!(launch.missing.is_empty(), keeping == Kept, "{args}");
+        } else {
+            assert_eq!(keeping, Kept, "{args}: one launch is told: {:?}", report.launches);
+        }
+        let witnesses = report.findings.iter().filter_map(|finding| finding.witness.as_ref());
+        for witness in witnesses {
+            assert_eq!(witness.block_dim, [16, 16, 1], "the race is one of that launch");
+        }
+    }
+}
+
+#[test]
+fn a_grid_that_is_computed_has_more_than_one_block() {
+    let text = "__global__ void k(float *x, float f) { int i = threadIdx.x; x[i] *= f; }
+void h(float *x, int n) { k<<<(n + 255) / 256, 256>>>(x, 2.f); }
+";
+    let report = checked(text);
+    assert_eq!((report.race, words(&report).as_str()), (Race::Racy, "gridDim.x == 1"));
+    assert_eq!(report.launches.iter().map(|launch| launch.keeping).collect::<Vec<_>>(), [Keeping::Broken]);
+}
