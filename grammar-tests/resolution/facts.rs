@@ -1,6 +1,7 @@
 //! What launches say of a kernel, each set of facts once.
 
 use super::launched;
+use raceproof::calculus::Axis;
 use raceproof::launch::{Impossible, facts};
 
 #[test]
@@ -22,10 +23,20 @@ fn equal_launches_are_one_set_of_facts() {
 #[test]
 fn launches_that_no_device_runs_are_told_apart() {
     let launched = launched(
-        "__global__ void k(int *a) { a[0] = 1; } void host(int *p) { k<<<1, 2048>>>(p); k<<<dim3(1, 70000), 32>>>(p); k<<<1, 1>>>(p); }",
+        "__global__ void __launch_bounds__(512) k(int *a) { a[0] = 1; }
+         void host(int *p, int n) {
+           k<<<1, 2048>>>(p); k<<<dim3(1, 70000), 32>>>(p); k<<<1, dim3(1, 1, 65)>>>(p); k<<<n, dim3(n, 513)>>>(p);
+           k<<<1, 1>>>(p);
+         }",
     );
     let (found, impossible) = facts(&launched, launched.program.kernels[0]);
     assert_eq!(found.len(), 1);
     let reasons: Vec<Impossible> = impossible.into_iter().map(|(_, reason)| reason).collect();
-    assert_eq!(reasons, [Impossible::Block(2048), Impossible::Grid(70_000)]);
+    let expected = [
+        Impossible::Block { threads: 2048, most: 1024 },
+        Impossible::GridExtent { size: 70_000, axis: Axis::Y, most: 65_535 },
+        Impossible::BlockExtent { size: 65, axis: Axis::Z, most: 64 },
+        Impossible::Bounds { threads: 513, most: 512 },
+    ];
+    assert_eq!(reasons, expected);
 }

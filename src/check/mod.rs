@@ -16,6 +16,7 @@ mod contract;
 mod data_race;
 mod determinism;
 mod element;
+pub mod impossible_launch;
 pub mod pages;
 mod places;
 mod possible_race;
@@ -151,6 +152,7 @@ fn verb(access: PlaceAccess) -> &'static str {
         PlaceAccess::Atomic => "atomically updates",
         PlaceAccess::Barrier => "waits",
         PlaceAccess::Claim => "claims",
+        PlaceAccess::Launch => "launches",
     }
 }
 

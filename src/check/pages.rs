@@ -17,6 +17,7 @@ pub fn page(rule: RuleId) -> &'static str {
         RuleId::RedundantBarrier => include_str!("pages/redundant-barrier.md"),
         RuleId::ArrayBounds => include_str!("pages/array-bounds.md"),
         RuleId::Assertion => include_str!("pages/assertion.md"),
+        RuleId::ImpossibleLaunch => include_str!("pages/impossible-launch.md"),
         RuleId::Unsupported => include_str!("pages/unsupported.md"),
         RuleId::Parse => include_str!("pages/parse.md"),
     }

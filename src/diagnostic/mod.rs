@@ -72,6 +72,8 @@ pub enum RuleId {
     ArrayBounds,
     /// A condition that the user claims and that does not hold.
     Assertion,
+    /// A launch that no device runs.
+    ImpossibleLaunch,
     /// A construct that is not modelled.
     Unsupported,
     /// Text that could not be read.
@@ -80,7 +82,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order in which they are listed.
-    pub const ALL: [RuleId; 11] = [
+    pub const ALL: [RuleId; 12] = [
         RuleId::DataRace,
         RuleId::WarpSynchronous,
         RuleId::SameValueWrite,
@@ -90,6 +92,7 @@ impl RuleId {
         RuleId::RedundantBarrier,
         RuleId::ArrayBounds,
         RuleId::Assertion,
+        RuleId::ImpossibleLaunch,
         RuleId::Unsupported,
         RuleId::Parse,
     ];
@@ -106,6 +109,7 @@ impl RuleId {
             RuleId::RedundantBarrier => "redundant-barrier",
             RuleId::ArrayBounds => "array-bounds",
             RuleId::Assertion => "assertion",
+            RuleId::ImpossibleLaunch => "impossible-launch",
             RuleId::Unsupported => "unsupported",
             RuleId::Parse => "parse",
         }

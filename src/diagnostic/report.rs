@@ -386,6 +386,8 @@ pub enum PlaceAccess {
     Barrier,
     /// Something is claimed.
     Claim,
+    /// A kernel is launched.
+    Launch,
 }
 
 /// Why a finding is only possible.
@@ -601,11 +603,20 @@ impl PlaceAccess {
             PlaceAccess::Atomic => "atomic",
             PlaceAccess::Barrier => "barrier",
             PlaceAccess::Claim => "claim",
+            PlaceAccess::Launch => "launch",
         }
     }
 }
 
 impl KernelReport {
+    /// Its name with its template arguments: `reduce<256, float>`.
+    pub fn instance(&self) -> String {
+        match self.template_args.as_slice() {
+            [] => self.name.clone(),
+            args => format!("{}<{}>", self.name, args.join(", ")),
+        }
+    }
+
     /// What stays unknown, as a clause about the kernel: whether it left the verdict open, or is only a note.
     pub fn about(&self, unknown: &Unknown) -> String {
         let race = matches!(self.race, Race::RaceFree | Race::Racy);

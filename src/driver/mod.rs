@@ -45,14 +45,14 @@ use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, ScopeKind,
-    Unknown,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse, Race,
+    ScopeKind, Unknown,
 };
 use crate::judge;
 use crate::launch::{self, Launched};
 use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Dialect, Span};
+use crate::source::{Dialect, Language, Span};
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use passes::{Model, in_step, model};
@@ -152,6 +152,9 @@ fn check_source_of_many(
         crash::entering("fix");
         mend::suggest((path, text), options, program, &wanted, &mut kernels);
     }
+    for (report, &function) in kernels.iter_mut().zip(&wanted) {
+        report.findings.extend(impossible_launches(&file, function));
+    }
     let drafts = match options.reproductions {
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
@@ -175,6 +178,20 @@ fn check_source_of_many(
         sources: file.program.sources,
     };
     Checked { report, bugs, drafts, incomplete: missed > 0, launches }
+}
+
+/// The findings on launches of a kernel that fail on every device. OpenCL leaves its limits to devices.
+fn impossible_launches(file: &Launched, function: FunctionId) -> Vec<Finding> {
+    let program = &file.program;
+    if program.language == Language::OpenCl {
+        return Vec::new();
+    }
+    let (_, impossible) = launch::facts(file, function);
+    let name = &program.functions[function].name;
+    impossible
+        .iter()
+        .map(|(span, reason)| check::impossible_launch::finding(name, *span, &reason.to_string()))
+        .collect()
 }
 
 /// What came of a kernel: the report and the kernel as it was judged, or a panic.

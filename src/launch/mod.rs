@@ -17,7 +17,7 @@ mod launches;
 pub use host::{Resolved, resolve};
 pub use launches::{Given, Launch, Launched, Relation, Term};
 
-use crate::calculus::{Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, Stmt};
+use crate::calculus::{Axis, Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, Stmt};
 use crate::resolve::program::{FunctionId, Program, Type};
 use crate::source::Span;
 
@@ -42,11 +42,45 @@ pub struct Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Impossible {
     /// A block has more threads than any device allows.
-    #[error("a block of {0} threads is larger than any device allows")]
-    Block(u64),
-    /// The grid is larger than any device allows.
-    #[error("a grid of {0} blocks along one axis is larger than any device allows")]
-    Grid(u64),
+    #[error("a block of {threads} threads is larger than any device allows ({most})")]
+    Block {
+        /// Its threads, at least.
+        threads: u64,
+        /// The most that there may be.
+        most: u32,
+    },
+    /// A block is longer along an axis than any device allows.
+    #[error("a block of {size} threads along {} is larger than any device allows ({most})", letter(*.axis))]
+    BlockExtent {
+        /// Its extent.
+        size: u64,
+        /// Along this axis.
+        axis: Axis,
+        /// The longest that there may be.
+        most: u32,
+    },
+    /// The grid is longer along an axis than any device allows.
+    #[error("a grid of {size} blocks along {} is larger than any device allows ({most})", letter(*.axis))]
+    GridExtent {
+        /// Its extent.
+        size: u64,
+        /// Along this axis.
+        axis: Axis,
+        /// The longest that there may be.
+        most: u32,
+    },
+    /// A block has more threads than the kernel is compiled for.
+    #[error("a block of {threads} threads is larger than the kernel's `__launch_bounds__` allow ({most})")]
+    Bounds {
+        /// Its threads, at least.
+        threads: u64,
+        /// The number that the kernel states.
+        most: u32,
+    },
+}
+
+fn letter(axis: Axis) -> char {
+    ['x', 'y', 'z'][axis.index()]
 }
 
 /// The sets of facts that the launches of `kernel` state, and the launches that can never run.
@@ -57,7 +91,10 @@ pub fn facts(launched: &Launched, kernel: FunctionId) -> (Vec<Facts>, Vec<(Span,
         let made = match facts_of(&launched.program, launch) {
             Ok(made) => made,
             Err(reason) => {
-                impossible.push((launch.span, reason));
+                // A function that several instances of a template become launches once in the text.
+                if !impossible.contains(&(launch.span, reason)) {
+                    impossible.push((launch.span, reason));
+                }
                 continue;
             }
         };
@@ -81,16 +118,33 @@ fn same(a: &Facts, b: &Facts) -> bool {
         && a.given == b.given
 }
 
-fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
-    let threads = launch.block.iter().flatten().try_fold(1_u64, |product, &size| product.checked_mul(size));
+/// Why nobody can launch that. What is not known of a size is taken as 1, the least that it can be.
+fn impossible(program: &Program, launch: &Launch) -> Option<Impossible> {
     let rules = program.platform.rules();
-    match threads {
-        Some(threads) if rules.most_threads.is_none_or(|most| threads <= u64::from(most)) => {}
-        other => return Err(Impossible::Block(other.unwrap_or(u64::MAX))),
+    let threads = launch.block.iter().flatten().fold(1_u64, |product, &size| product.saturating_mul(size));
+    let has_more = |most: u32| threads > u64::from(most);
+    if let Some(most) = rules.most_threads.filter(|&most| has_more(most)) {
+        return Some(Impossible::Block { threads, most });
     }
-    let too_long = |(&size, &most): (&Option<u64>, &u32)| size.filter(|&size| size > u64::from(most));
-    if let Some(size) = launch.grid.iter().zip(&rules.grid).find_map(too_long) {
-        return Err(Impossible::Grid(size));
+    if let Some((size, axis, most)) = too_long(&launch.block, &rules.block) {
+        return Some(Impossible::BlockExtent { size, axis, most });
+    }
+    if let Some((size, axis, most)) = too_long(&launch.grid, &rules.grid) {
+        return Some(Impossible::GridExtent { size, axis, most });
+    }
+    let stated = program.functions[launch.kernel].geometry.max_threads;
+    stated.filter(|&most| has_more(most)).map(|most| Impossible::Bounds { threads, most })
+}
+
+/// The first extent that is longer than the longest, with that one.
+fn too_long(sizes: &[Option<u64>; 3], most: &[u32; 3]) -> Option<(u64, Axis, u32)> {
+    let known = Axis::ALL.into_iter().filter_map(|axis| Some((sizes[axis.index()]?, axis, most[axis.index()])));
+    known.into_iter().find(|&(size, _, most)| size > u64::from(most))
+}
+
+fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
+    if let Some(reason) = impossible(program, launch) {
+        return Err(reason);
     }
     let params = program.functions[launch.kernel].params.iter().zip(&launch.args).filter_map(|(&param, value)| {
         let declared = &program.variables[param];

@@ -36,6 +36,7 @@ fn place_label(access: PlaceAccess, thread: Option<&WitnessThread>, order: Order
     match access {
         PlaceAccess::Barrier => format!("{who} waits here"),
         PlaceAccess::Claim => format!("claimed of {who}"),
+        PlaceAccess::Launch => "this launch fails".to_owned(),
         PlaceAccess::Atomic => format!("atomic by {who}"),
         PlaceAccess::Read | PlaceAccess::Write => format!("{} by {who}", access.name()),
     }
