@@ -42,6 +42,8 @@ pub enum ResultType {
     Comparison,
     /// The first argument's type without a sign.
     Unsigned,
+    /// A word with the sign of what the first argument packs: `int` for `int` and `char4`, `unsigned` for theirs.
+    Packed,
     /// The first argument's type with twice the bits.
     Wider,
     /// The floating-point type of the bits of the first argument.
@@ -225,7 +227,8 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__brev" | "__byte_perm" | "__umulhi" | "__usad" | "__sad" | "__uhadd" | "__urhadd" | "__funnelshift_l"
         | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
         | "__float2uint_rz" | "__float2uint_ru" | "__float2uint_rd" | "__double2uint_rn" | "__double2uint_rz"
-        | "__dp4a" | "__fns" => pure(fixed(UINT)),
+        | "__fns" => pure(fixed(UINT)),
+        "__dp4a" | "__dp2a_lo" | "__dp2a_hi" => pure(ResultType::Packed),
         "__mulhi" | "__rhadd" | "__float_as_int" | "__float2int_rn" | "__float2int_rz" | "__float2int_ru"
         | "__float2int_rd" | "__double2int_rn" | "__double2int_rz" | "__double2int_ru" | "__double2int_rd"
         | "__double2hiint" | "__double2loint" | "__half2int_rn" | "__half2int_rz" => pure(fixed(INT)),
@@ -276,8 +279,8 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__prof_trigger" => meaning(Builtin::Hint, ResultType::Void),
         // Their pointers are all results.
         "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
-        "modf" | "frexp" => pure(fixed(DOUBLE)),
-        "modff" | "frexpf" => pure(fixed(FLOAT)),
+        "modf" | "frexp" | "remquo" => pure(fixed(DOUBLE)),
+        "modff" | "frexpf" | "remquof" => pure(fixed(FLOAT)),
         "__pipeline_memcpy_async" => meaning(Builtin::Copying(Copying::Copy), ResultType::Void),
         "__pipeline_commit" => meaning(Builtin::Copying(Copying::Commit), ResultType::Void),
         "__pipeline_wait_prior" => meaning(Builtin::Copying(Copying::WaitPrior), ResultType::Void),
@@ -422,7 +425,7 @@ pub fn results(language: Language, name: &str) -> &'static [usize] {
     match (language, name) {
         (Language::Cuda, "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif") => &[1, 2],
         (Language::Cuda, "modf" | "modff" | "frexp" | "frexpf") => &[1],
-        (_, "remquo") => &[2],
+        (_, "remquo") | (Language::Cuda, "remquof") => &[2],
         (Language::OpenCl, "sincos" | "fract" | "modf" | "frexp" | "lgamma_r") => &[1],
         (Language::Cuda, _) if function(language, name).is_some_and(|known| known.builtin == Builtin::CachedStore) => {
             &[0]

@@ -1,7 +1,7 @@
 //! The tables, by samples of every family and by what must not be in them.
 
 use super::atomics::Numbering;
-use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
+use super::functions::{ResultType, conversion_target, function, is_plain_conversion, results};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
 use super::{Builtin, Claim, Direction, Effect, FenceCall, Formula, Gives, Made, Together, WorkItem};
@@ -66,6 +66,21 @@ fn dynamic_programming_is_pure() {
     assert_eq!(result("__vimax_s32_relu"), Some(ResultType::Fixed(int(32, true))));
     for none in ["__vimax_s32", "__vimax3_u32_relu", "__vibmax_s32", "__vimax3_s64"] {
         assert_eq!(function(Cuda, none), None, "{none}");
+    }
+}
+
+#[test]
+fn products_of_packed_numbers_have_their_sign() {
+    for name in ["__dp4a", "__dp2a_lo", "__dp2a_hi"] {
+        assert_eq!(function(Cuda, name).map(|known| known.result), Some(ResultType::Packed), "{name}");
+    }
+}
+
+#[test]
+fn what_writes_results_is_a_function() {
+    for (name, at) in [("remquo", 2), ("remquof", 2), ("frexpf", 1)] {
+        assert_eq!(function(Cuda, name).map(|known| known.builtin), Some(Builtin::Pure), "{name}");
+        assert_eq!(results(Cuda, name), [at], "{name}");
     }
 }
 

@@ -357,6 +357,7 @@ impl<'u> Resolver<'u> {
                 _ => self.types.common.int,
             },
             ResultType::Unsigned => self.without_sign(first),
+            ResultType::Packed => self.types.word_of(first),
             ResultType::Wider => self.with_lanes(first, |lane| match *lane {
                 Type::Int { width, signed } if width <= 32 => Some(Type::Int { width: width * 2, signed }),
                 _ => None,

@@ -62,6 +62,19 @@ impl Types {
         }
     }
 
+    /// The word of 32 bits that has the sign of a number, or of a vector's lanes. Small numbers are promoted, lanes are not.
+    pub(super) fn word_of(&mut self, ty: TypeId) -> TypeId {
+        let number = match self[ty] {
+            Type::Vector { of, .. } => of,
+            _ => self.promoted(ty),
+        };
+        match self[number] {
+            Type::Int { signed: true, .. } => self.common.int,
+            Type::Int { signed: false, .. } => self.common.uint,
+            _ => self.unknown("result of a builtin"),
+        }
+    }
+
     /// The common type of two operands: the usual arithmetic conversions, with scalars widened to vectors. A
     /// type that is not known is contagious.
     pub(super) fn common_type(&self, left: TypeId, right: TypeId) -> Option<TypeId> {

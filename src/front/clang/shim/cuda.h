@@ -265,7 +265,13 @@ RP_INT(__hbeq2) RP_INT(__hbne2) RP_INT(__hbgt2) RP_INT(__hbge2) RP_INT(__hblt2) 
 #define RP_UINT(F) unsigned F(...);
 RP_UINT(__umul24) RP_UINT(__brev) RP_UINT(__byte_perm) RP_UINT(__umulhi) RP_UINT(__usad) RP_UINT(__sad) RP_UINT(__uhadd)
 RP_UINT(__urhadd) RP_UINT(__funnelshift_l) RP_UINT(__funnelshift_r) RP_UINT(__funnelshift_lc) RP_UINT(__funnelshift_rc)
-RP_UINT(__float_as_uint) RP_UINT(__dp4a) RP_UINT(umin) RP_UINT(umax)
+RP_UINT(__float_as_uint) RP_UINT(umin) RP_UINT(umax)
+// Products of packed numbers.
+#define RP_PACKED(F, MANY) \
+  int F(int, int, int); unsigned F(unsigned, unsigned, unsigned); int F(MANY, char4, int); \
+  unsigned F(u##MANY, uchar4, unsigned);
+RP_PACKED(__dp4a, char4) RP_PACKED(__dp2a_lo, short2) RP_PACKED(__dp2a_hi, short2)
+#undef RP_PACKED
 // The instructions for dynamic programming.
 #define RP_DPX(F) int F##_s32(...); unsigned F##_u32(...); unsigned F##_s16x2(...); unsigned F##_u16x2(...);
 #define RP_DPX_RELU(F) int F##_s32_relu(...); unsigned F##_s16x2_relu(...);
@@ -379,6 +385,8 @@ void sincospi(double, double *, double *);
 void sincospif(float, float *, float *);
 double modf(double, double *);
 float modff(float, float *);
+double remquo(double, double, int *);
+float remquof(float, float, int *);
 double frexp(double, int *);
 float frexpf(float, int *);
 template <class T> int isnan(T);
