@@ -29,6 +29,7 @@ pub enum Class {
     BlockScan,
     BlockShuffle,
     BlockStore,
+    WarpExchange,
     WarpMergeSort,
     WarpReduce,
     WarpScan,
@@ -36,7 +37,7 @@ pub enum Class {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Class; 13] = [
+    pub const ALL: [Class; 14] = [
         Class::BlockAdjacentDifference,
         Class::BlockDiscontinuity,
         Class::BlockExchange,
@@ -47,6 +48,7 @@ impl Class {
         Class::BlockScan,
         Class::BlockShuffle,
         Class::BlockStore,
+        Class::WarpExchange,
         Class::WarpMergeSort,
         Class::WarpReduce,
         Class::WarpScan,
@@ -65,6 +67,7 @@ impl Class {
             "BlockScan" => Class::BlockScan,
             "BlockShuffle" => Class::BlockShuffle,
             "BlockStore" => Class::BlockStore,
+            "WarpExchange" => Class::WarpExchange,
             "WarpMergeSort" => Class::WarpMergeSort,
             "WarpReduce" => Class::WarpReduce,
             "WarpScan" => Class::WarpScan,
@@ -75,14 +78,14 @@ impl Class {
     /// The threads that call its methods together.
     pub fn group(self) -> Group {
         match self {
-            Class::WarpMergeSort | Class::WarpReduce | Class::WarpScan => Group::Warp,
+            Class::WarpExchange | Class::WarpMergeSort | Class::WarpReduce | Class::WarpScan => Group::Warp,
             _ => Group::Block,
         }
     }
 
     /// Where the number of threads that take part stands among its template arguments.
     pub fn threads_at(self) -> usize {
-        if self == Class::WarpMergeSort { 2 } else { 1 }
+        if matches!(self, Class::WarpExchange | Class::WarpMergeSort) { 2 } else { 1 }
     }
 
     /// Where the extents of a block beyond the first stand among its template arguments, if it has any.
@@ -127,6 +130,7 @@ impl Class {
                 | "ScatterToBlocked"
                 | "ScatterToStriped",
             )
+            | (Class::WarpExchange, "StripedToBlocked" | "BlockedToStriped" | "ScatterToStriped")
             | (Class::BlockDiscontinuity, "FlagHeads" | "FlagTails" | "FlagHeadsAndTails")
             | (
                 Class::BlockAdjacentDifference,
@@ -240,6 +244,9 @@ mod tests {
         assert_eq!(Class::BlockScan.method("Sum"), None);
         assert_eq!(Class::named("BlockHistogram"), None);
         assert_eq!(Class::WarpScan.group(), Group::Warp);
+        let scatter = Class::named("WarpExchange").and_then(|class| class.method("ScatterToStriped"));
+        assert_eq!(scatter.map(|method| method.rest), Some(Rest::Items));
+        assert_eq!(Class::WarpExchange.method("ScatterToBlocked"), None);
         assert_eq!((Class::WarpMergeSort.threads_at(), Class::WarpReduce.threads_at()), (2, 1));
     }
 

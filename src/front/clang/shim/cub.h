@@ -95,6 +95,13 @@
     template <class... M> void Up(M &&...); \
     template <class... M> void Down(M &&...); \
   }; \
+  template <class T, int I, int L = 32, int A = 0> struct WarpExchange { \
+    struct TempStorage {}; \
+    WarpExchange(TempStorage &); \
+    template <class... M> void StripedToBlocked(M &&...); \
+    template <class... M> void BlockedToStriped(M &&...); \
+    template <class... M> void ScatterToStriped(M &&...); \
+  }; \
   template <class K, int I, int L = 32, class V = void, int P = 0> struct WarpMergeSort { \
     struct TempStorage {}; \
     WarpMergeSort(TempStorage &); \
