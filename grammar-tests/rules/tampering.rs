@@ -174,6 +174,18 @@ fn changed_polynomials_are_refused() {
             _ => false,
         })
     });
+    refuses_each("what is added up", 1, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Chain { sum, .. } => shift(sum),
+            _ => false,
+        })
+    });
+    refuses_each("a fact that is added up", 1, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Chain { facts, sum } => shift(&mut facts[1]) && shift(sum),
+            _ => false,
+        })
+    });
     refuses_each("conclusion of a xor", 3, &|derivation, place| {
         at_step(derivation, place, &|step| match step {
             Step::Xor { conclusion, .. } => shift(conclusion),

@@ -73,6 +73,13 @@ pub enum Step {
         /// `radix - 1 - rest >= 0`
         above: Certificate,
     },
+    /// The sum of two facts.
+    Chain {
+        /// The facts.
+        facts: Box<[Poly; 2]>,
+        /// Not negative from now on.
+        sum: Poly,
+    },
     /// A fact without positive terms, or one whose negation is a fact too.
     Pinch {
         /// The fact.
@@ -220,6 +227,13 @@ impl Named<'_> {
                     self.show(&facts[1]),
                     self.show(radix),
                     self.show(quotient)
+                )?,
+                Step::Chain { facts, sum } => writeln!(
+                    f,
+                    "{pad}CHAIN  {} >= 0 and {} >= 0: {} >= 0",
+                    self.show(&facts[0]),
+                    self.show(&facts[1]),
+                    self.show(sum)
                 )?,
                 Step::Pinch { fact, zero } => {
                     writeln!(f, "{pad}PINCH  {} >= 0: {} = 0", self.show(fact), self.show(zero))?;

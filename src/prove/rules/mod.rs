@@ -3,7 +3,7 @@
 //!
 //! A [`State`](crate::prove::state::State) holds what is known about two threads that are supposed to conflict; [`search`]
 //! looks for a contradiction with the rules of one file each ([`split`], [`subst`], [`sum`], [`never`], [`divides`],
-//! [`xor`], [`round`], [`monotone`], [`pinch`], [`order`], [`cases`]) beside [SIGN](crate::prove::state::sign), which all ask,
+//! [`xor`], [`chain`], [`round`], [`monotone`], [`pinch`], [`order`], [`cases`]) beside [SIGN](crate::prove::state::sign), which all ask,
 //! and returns a [`derivation`], which [`check`] replays without searching.
 //!
 //! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
@@ -11,6 +11,7 @@
 //! the reserve rules WINDOW and INJECTIVE, which the catalogue does not need (docs/RULES.md, "3.9 Reserve").
 
 pub mod cases;
+pub mod chain;
 pub mod check;
 pub mod derivation;
 pub mod divides;

@@ -7,6 +7,7 @@
 //! What is found is no proof because this module found it: [`super::check`] replays it.
 
 use super::cases;
+use super::chain;
 use super::derivation::{Branch, Close, Step};
 use super::divides;
 use super::model;
@@ -103,13 +104,16 @@ struct Pass {
     early: Early,
     /// Whether quotients are ordered.
     monotone: bool,
+    /// Whether facts are added up.
+    chain: bool,
 }
 
-const PASSES: [Pass; 11] = [
+const PASSES: [Pass; 12] = [
     Pass::new(24, 2_500, Orders::Coordinate, Idle::LeaveOut, Rounding::No),
     Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 3_000, Orders::Coordinate, Idle::Try, Rounding::No),
     Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::Yes),
+    Pass { chain: true, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
     Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinate, Idle::Try, Rounding::No) },
     Pass::new(24, 9_000, Orders::Others, Idle::LeaveOut, Rounding::No),
@@ -121,7 +125,7 @@ const PASSES: [Pass; 11] = [
 
 impl Pass {
     const fn new(per_goal: u32, total: u32, orders: Orders, idle: Idle, rounding: Rounding) -> Pass {
-        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers, monotone: false }
+        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers, monotone: false, chain: false }
     }
 }
 
@@ -135,6 +139,8 @@ const MOST_OTHERS: usize = 3;
 const DEPTH: u32 = 5;
 /// Branches that one pass may open.
 const BRANCHES: u32 = 120;
+/// Sums of facts that one branch makes.
+const CHAINS: usize = 8;
 /// Rounds of the fixed point within one branch.
 const ROUNDS: u32 = 200;
 
@@ -171,6 +177,9 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
         if pass.monotone && state.named.iter().count() < TWO_QUOTIENTS {
             continue;
         }
+        if pass.chain && !chain::applies(state) {
+            continue;
+        }
         let mut start = state.clone();
         start.orders = match pass.orders {
             Orders::Coordinate => Vec::new(),
@@ -181,9 +190,9 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
             continue;
         }
         let effort = Effort::new(pass.per_goal, pass.total);
-        let &Pass { orders, idle, rounding, early, monotone, .. } = pass;
+        let &Pass { orders, idle, rounding, early, monotone, chain, .. } = pass;
         let mut prover =
-            Prover { effort, orders, haste: Haste::Split, idle, rounding, early, monotone, branches: BRANCHES };
+            Prover { effort, orders, haste: Haste::Split, idle, rounding, early, monotone, chain, branches: BRANCHES };
         if let Some(branch) = prover.prove(start, DEPTH) {
             return Outcome::Proved(branch);
         }
@@ -200,6 +209,7 @@ struct Prover {
     rounding: Rounding,
     early: Early,
     monotone: bool,
+    chain: bool,
     branches: u32,
 }
 
@@ -230,6 +240,10 @@ impl Prover {
         if let Some(disjunction) = forced(&state).or(worth) {
             let close = self.alternatives(&state, disjunction, depth)?;
             return Some(Branch { steps, close });
+        }
+        // No equation is split twice, so what SPLIT may need of facts stands before it.
+        if self.chain {
+            steps.extend(std::iter::from_fn(|| chain::apply(&mut state)).take(CHAINS));
         }
         for _ in 0..ROUNDS {
             self.pay_for_round(&state)?;

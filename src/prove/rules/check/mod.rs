@@ -131,6 +131,12 @@ fn replay(step: &Step, known: &mut Known) -> Result<(), CheckError> {
             known.add(Claim::NotNegative(quotient));
             Ok(())
         }
+        Step::Chain { facts, sum } => {
+            let ([first, second], sum) = ([fact(known, &facts[0])?, fact(known, &facts[1])?], Sum::of(sum));
+            require(exact(first.plus(&second, 1))? == sum, CheckError::Identity("sum of facts"))?;
+            known.add(Claim::NotNegative(sum));
+            Ok(())
+        }
         Step::Pinch { fact: from, zero } => {
             let (from, zero) = (fact(known, from)?, Sum::of(zero));
             require(is_pinched(known, &from, &zero)?, CheckError::Identity("pinch"))?;
