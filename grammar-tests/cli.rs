@@ -161,6 +161,7 @@ fn hints_are_told_and_fail_nothing() {
     assert_eq!(sarif["runs"][0]["results"][0]["level"], "note");
     assert!(run("github").starts_with("::notice file=idle.cu,line=4"), "{}", run("github"));
     assert_eq!(run("gitlab").trim(), "[]", "a suggestion is no defect");
+    assert!(run("junit").contains("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{}", run("junit"));
     assert!(!place.run(&["check", "idle.cu"]).expect(0).out.contains("redundant"));
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `INSTA_UPDATE=always cargo test --test grammar-tests render` blesses all of them.
 
+mod junit;
 mod scanning;
 
 use raceproof::diagnostic::render::text::{Color, Detail};

@@ -1,5 +1,6 @@
 //! SARIF, GitHub's annotations and GitLab's report, on the reports of the other formats.
 
+use super::junit::junit_of;
 use super::{clean, file, one_file, place, race, scatter, shift, span};
 use raceproof::diagnostic::render::{github, gitlab, sarif};
 use raceproof::diagnostic::report::{Finding, Fix, FixEdit, PlaceAccess, Report};
@@ -44,10 +45,11 @@ fn gitlab_of(report: &Report) -> Value {
     issues
 }
 
-/// Checks that all three can be written, and that every annotation is one line.
+/// Checks that all four can be written, and that every annotation is one line.
 pub(super) fn can_be_written(report: &Report) {
     sarif_of(report);
     gitlab_of(report);
+    junit_of(report);
     let lines = github_of(report);
     assert!(lines.lines().all(|line| line.starts_with("::")), "{lines:?}");
     assert_eq!(lines.matches('\r').count(), 0, "{lines:?}");

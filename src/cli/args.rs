@@ -415,6 +415,8 @@ pub(super) enum Format {
     Github,
     /// A code quality report for GitLab
     Gitlab,
+    /// A JUnit report, with a test for each kernel
+    Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use super::fix;
 use super::interrupt::Interrupt;
 use super::output::{color, complain, remark, to_stdout};
 use super::progress::Bar;
-use crate::diagnostic::render::{gcc, github, gitlab, json, sarif, text};
+use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
 use crate::driver::options::Options;
@@ -100,6 +100,7 @@ fn write_report(report: &Report, args: &CheckArgs, out: &mut dyn Write) -> std::
         Format::Sarif => sarif::render(report, &rule_page, out),
         Format::Github => github::render(report, out),
         Format::Gitlab => gitlab::render(report, out),
+        Format::Junit => junit::render(report, out),
     }
 }
 

@@ -57,7 +57,12 @@ fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn
         .try_for_each(|label| line(out, &location(sources, label.span), "note", &label.text, rule))
 }
 
-fn render_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render_finding(
+    finding: &Finding,
+    sources: &SourceMap,
+    words: &Vocabulary,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let word = word(finding.severity());
     let rule = finding.rule.name();
     let place = location(sources, finding.primary.span);

@@ -6,6 +6,7 @@
 //! - [`sarif`]: SARIF 2.1.0, for code scanning.
 //! - [`github`]: commands that annotate the lines of a pull request.
 //! - [`gitlab`]: a code quality report, for the lines of a merge request.
+//! - [`junit`]: a test for each kernel, for the lists of tests that servers show.
 //!
 //! All of them give the same bytes for the same report. Whatever stands in the source, what is written stays
 //! small (long lines are shown through a window) and free of control characters.
@@ -17,6 +18,7 @@ pub mod gcc;
 pub mod github;
 pub mod gitlab;
 pub mod json;
+pub mod junit;
 mod places;
 pub mod sarif;
 mod snippet;

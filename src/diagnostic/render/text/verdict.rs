@@ -28,7 +28,7 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
     }
-    format!("{} ({}:{}): {}", instance_name(kernel), file.path.display(), kernel.line, parts.join("; "))
+    format!("{} ({}:{}): {}", kernel.instance(), file.path.display(), kernel.line, parts.join("; "))
 }
 
 /// `contract: pitch >= gridDim.x * blockDim.x (kept at line 12, open at line 40: …)`; of a kernel that races,
@@ -64,14 +64,6 @@ fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
         many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
     }
     (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
-}
-
-/// `reduce<256, float>`
-fn instance_name(kernel: &KernelReport) -> String {
-    if kernel.template_args.is_empty() {
-        return kernel.name.clone();
-    }
-    format!("{}<{}>", kernel.name, kernel.template_args.join(", "))
 }
 
 fn race_words(kernel: &KernelReport) -> String {
