@@ -2,18 +2,17 @@
 
 use super::found::Found;
 use super::frame::Frame;
+use super::intervals::{Bucket, Intervals};
 use super::partition::Partitions;
 use super::plan::Plan;
 use super::span::Spans;
-use super::sweep::{self, Access, BYTES_BITS, Interval, Scratch, deduplicate, manner};
+use super::sweep::{self, Access, BYTES_BITS, Interval, Scratch, manner};
+use super::tiles::Tiles;
 use super::{CheckError, Checking};
-use crate::memory_model::Space;
-use crate::memory_model::passed::{self, Passed};
 use crate::trace::format::accesses::Begins;
 use crate::trace::format::bytes::Malformed;
 use crate::trace::format::log::ChunkPlace;
-use crate::trace::format::{AccessesHead, Epochs, Run, Shape, Visitor};
-use rustc_hash::FxHashMap;
+use crate::trace::format::{AccessesHead, Run, Shape, Visitor};
 use std::ops::Range;
 use std::sync::PoisonError;
 
@@ -26,7 +25,8 @@ pub(super) fn chain(
 ) -> Result<Found, CheckError> {
     let mut staged = Vec::new();
     let places = plan.places();
-    let mut collector = Collector::new(checking, plan, partitions, places.clone(), None, &mut staged);
+    let mut collector =
+        Collector::new(checking, plan, partitions, Part::new(checking, plan, places.clone(), None), &mut staged);
     collector.read(chain)?;
     let Collector { mut found, too_large, .. } = collector;
     for block in too_large {
@@ -48,7 +48,8 @@ fn in_slices(
 ) -> Result<(), CheckError> {
     let mut open = vec![window];
     while let Some(window) = open.pop() {
-        let mut collector = Collector::new(checking, plan, partitions, window.clone(), Some(block), staged);
+        let part = Part::new(checking, plan, window.clone(), Some(block));
+        let mut collector = Collector::new(checking, plan, partitions, part, staged);
         collector.read(chain)?;
         if collector.too_large.is_empty() {
             found.join(collector.found);
@@ -63,43 +64,40 @@ fn in_slices(
 /// Bytes that one collected access may touch.
 const PIECE: u32 = 1 << (BYTES_BITS - 1);
 
-/// Accesses of one interval to one allocation.
-struct Bucket {
-    /// Syncs of grid and block that order the accesses.
-    phase: (u32, u32),
-    watched: usize,
-    accesses: Vec<Access>,
+/// Which accesses a collector looks at.
+struct Part {
+    window: Range<u64>,
+    /// Whether these are not all places.
+    is_slice: bool,
+    /// The only block of interest, if there is one.
+    only: Option<u64>,
+    /// The accesses that may be held.
+    limit: usize,
+}
+
+impl Part {
+    fn new(checking: &Checking<'_>, plan: &Plan<'_>, window: Range<u64>, only: Option<u64>) -> Self {
+        // A single place cannot be split any further; it has few accesses that differ.
+        let is_smallest = window.end - window.start <= 1;
+        let limit = if is_smallest { usize::MAX } else { checking.budget.accesses() };
+        Part { is_slice: window != plan.places(), window, only, limit }
+    }
 }
 
 struct Collector<'a> {
     checking: &'a Checking<'a>,
     plan: &'a Plan<'a>,
     partitions: &'a Partitions<'a>,
-    window: Range<u64>,
-    /// Whether these are not all places.
-    is_slice: bool,
-    /// The only block of interest, if there is one.
-    only: Option<u64>,
+    part: Part,
     staged: &'a mut Vec<Frame>,
     /// Of the chunk: which shapes matter, as positions in the plan.
     shapes: Vec<Option<(Shape, usize)>>,
     block: Option<u64>,
     /// Whether the block is of no interest, or has been given up.
     is_skipped: bool,
-    buckets: Vec<Bucket>,
-    by_phase: FxHashMap<((u32, u32), usize), usize>,
-    epochs: Option<Epochs>,
-    /// Positions in `buckets` under the current syncs, for each watched allocation.
-    current: Vec<Option<usize>>,
-    tiles: Vec<Passed>,
-    by_tile: FxHashMap<[u32; 5], u32>,
-    /// Whether the first so many tiles are apart.
-    apart: (usize, bool),
-    tile: u32,
-    held: usize,
-    limit: usize,
+    intervals: Intervals,
+    tiles: Tiles,
     scratch: Scratch,
-    spare: Vec<Vec<Access>>,
     /// Of the current block.
     found_here: Found,
     found: Found,
@@ -111,36 +109,21 @@ impl<'a> Collector<'a> {
         checking: &'a Checking<'a>,
         plan: &'a Plan<'a>,
         partitions: &'a Partitions<'a>,
-        window: Range<u64>,
-        only: Option<u64>,
+        part: Part,
         staged: &'a mut Vec<Frame>,
     ) -> Self {
-        // A single place cannot be split any further; it has few accesses that differ.
-        let is_smallest = window.end - window.start <= 1;
-        let limit = if is_smallest { usize::MAX } else { checking.budget.accesses() };
         Collector {
             checking,
             plan,
             partitions,
-            is_slice: window != plan.places(),
-            window,
-            only,
+            part,
             staged,
             shapes: Vec::new(),
             block: None,
             is_skipped: true,
-            buckets: Vec::new(),
-            by_phase: FxHashMap::default(),
-            epochs: None,
-            current: vec![None; plan.watched.len()],
-            tiles: Vec::new(),
-            by_tile: FxHashMap::default(),
-            apart: (0, true),
-            tile: 0,
-            held: 0,
-            limit,
+            intervals: Intervals::new(plan.watched.len()),
+            tiles: Tiles::default(),
             scratch: Scratch::default(),
-            spare: Vec::new(),
             found_here: Found::default(),
             found: Found::default(),
             too_large: Vec::new(),
@@ -180,8 +163,6 @@ impl<'a> Collector<'a> {
         self.block = None;
         self.is_skipped = true;
         self.tiles.clear();
-        self.by_tile.clear();
-        self.apart = (0, true);
     }
 
     /// The block has too many accesses in one interval: it is looked at later, in slices.
@@ -189,37 +170,20 @@ impl<'a> Collector<'a> {
         self.too_large.extend(self.block);
         self.is_skipped = true;
         self.found_here = Found::default();
-        self.buckets.clear();
-        self.forget_buckets();
-        self.held = 0;
-    }
-
-    fn forget_buckets(&mut self) {
-        self.by_phase.clear();
-        self.current.fill(None);
+        self.intervals.clear();
     }
 
     /// Sweeps the intervals that are over.
     fn sweep(&mut self, is_over: impl Fn(&Bucket) -> bool) {
-        if self.buckets.iter().all(|bucket| !is_over(bucket)) {
-            return;
-        }
-        let (over, kept): (Vec<Bucket>, Vec<Bucket>) = self.buckets.drain(..).partition(is_over);
-        for bucket in over {
+        for bucket in self.intervals.take(is_over) {
             self.sweep_bucket(bucket);
-        }
-        self.buckets = kept;
-        self.forget_buckets();
-        for (at, bucket) in self.buckets.iter().enumerate() {
-            self.by_phase.insert((bucket.phase, bucket.watched), at);
         }
     }
 
     fn sweep_bucket(&mut self, mut bucket: Bucket) {
         let Some(block) = self.block else { return };
-        self.held -= bucket.accesses.len();
-        let tiles_are_apart = self.tiles_are_apart();
-        let (tiles, window) = (&self.tiles, &self.window);
+        let tiles_are_apart = self.tiles.are_apart();
+        let (tiles, window) = (self.tiles.all(), &self.part.window);
         let interval = Interval { plan: self.plan, block, tiles, tiles_are_apart, window };
         let (accesses, scratch, found) = (&mut bucket.accesses, &mut self.scratch, &mut self.found_here);
         if self.partitions.wants(bucket.watched) {
@@ -229,63 +193,7 @@ impl<'a> Collector<'a> {
         } else {
             sweep::sweep(accesses, &interval, scratch, None, found);
         }
-        bucket.accesses.clear();
-        self.spare.push(bucket.accesses);
-    }
-
-    /// See [`Interval::tiles_are_apart`].
-    fn tiles_are_apart(&mut self) -> bool {
-        let (known, answer) = self.apart;
-        if known == self.tiles.len() {
-            return answer;
-        }
-        let distinct = |group: u32| {
-            let mut counts: Vec<u32> = self.tiles.iter().map(|passed| passed::tile(passed, group)).collect();
-            counts.sort_unstable();
-            counts.windows(2).all(|pair| pair[0] != pair[1])
-        };
-        self.apart = (self.tiles.len(), (1..=5).all(distinct));
-        self.apart.1
-    }
-
-    /// The bucket of an allocation under the current syncs.
-    fn bucket(&mut self, watched: usize) -> usize {
-        if let Some(at) = self.current[watched] {
-            return at;
-        }
-        let epochs = self.epochs.unwrap_or_default();
-        let reached = (epochs.grid, epochs.block - epochs.shared_only);
-        let orders_all = self.plan.watched[watched].space == Space::Shared;
-        let phase = if orders_all { (epochs.grid, epochs.block) } else { reached };
-        let new = self.buckets.len();
-        let at = *self.by_phase.entry((phase, watched)).or_insert(new);
-        if at == new {
-            let accesses = self.spare.pop().unwrap_or_default();
-            self.buckets.push(Bucket { phase, watched, accesses });
-        }
-        self.current[watched] = Some(at);
-        at
-    }
-
-    fn set_epochs(&mut self, epochs: Epochs) {
-        if self.epochs == Some(epochs) {
-            return;
-        }
-        let same_interval = self.epochs.is_some_and(|last| {
-            (last.grid, last.block, last.shared_only) == (epochs.grid, epochs.block, epochs.shared_only)
-        });
-        if !same_interval {
-            self.current.fill(None);
-        }
-        self.epochs = Some(epochs);
-        self.tile = if let Some(&tile) = self.by_tile.get(&epochs.tile) {
-            tile
-        } else {
-            let tile = self.tiles.len() as u32;
-            self.tiles.push(Passed { tile: epochs.tile, ..Passed::default() });
-            self.by_tile.insert(epochs.tile, tile);
-            tile
-        };
+        self.intervals.recycle(bucket.accesses);
     }
 
     /// The accesses of one place in the segments of a run; long ones in pieces, since an access here holds few bytes.
@@ -309,31 +217,24 @@ impl<'a> Collector<'a> {
             return;
         }
         let inside = low >= seen.written.start && high < seen.written.end;
-        let (is_slice, written) = (self.is_slice, seen.written.clone());
+        let Part { is_slice, window, .. } = &self.part;
         let base = seen.place(0);
-        let at = self.bucket(watched);
-        let tile = self.tile;
-        let before = self.buckets[at].accesses.len();
-        let accesses = &mut self.buckets[at].accesses;
-        let (mut offset, mut thread) = (offset, run.thread);
-        let manner = manner(shape.bytes, shape.kind);
-        for _ in 0..run.count {
+        let (manner, tile) = (manner(shape.bytes, shape.kind), self.tiles.current());
+        let segment = |number: u64| {
+            let offset = offset.wrapping_add(stride.wrapping_mul(number));
             let start = base.wrapping_add(offset);
             let is_seen =
-                (inside || touches(offset, offset, &written)) && (!is_slice || touches(start, start, &self.window));
-            if is_seen {
-                accesses.push(Access { start, site: shape.site, manner, thread, tile });
-            }
-            offset = offset.wrapping_add(stride);
-            thread = thread.wrapping_add(run.step);
-        }
-        self.held += accesses.len() - before;
+                (inside || touches(offset, offset, &seen.written)) && (!is_slice || touches(start, start, window));
+            let thread = run.thread.wrapping_add(run.step.wrapping_mul(number as u32));
+            is_seen.then_some(Access { start, site: shape.site, manner, thread, tile })
+        };
+        self.intervals.add(watched, seen.space, (0..run.count).filter_map(segment));
     }
 
     /// Makes room, or gives the block up.
     fn relieve(&mut self) {
-        self.held = self.buckets.iter_mut().map(|bucket| deduplicate(&mut bucket.accesses)).sum();
-        if self.held > self.limit / 2 {
+        self.intervals.deduplicate();
+        if self.intervals.held() > self.part.limit / 2 {
             self.give_up();
         }
     }
@@ -345,11 +246,9 @@ impl Visitor for Collector<'_> {
         if !goes_on {
             self.end_block();
             self.block = Some(block);
-            self.is_skipped = self.only.is_some_and(|only| only != block);
+            self.is_skipped = self.part.only.is_some_and(|only| only != block);
         }
-        // The next segment says which syncs there are.
-        self.epochs = None;
-        self.current.fill(None);
+        self.intervals.forget_epochs();
         Ok(())
     }
 
@@ -357,13 +256,15 @@ impl Visitor for Collector<'_> {
         if self.is_skipped {
             return Ok(());
         }
-        self.set_epochs(run.epochs);
+        if self.intervals.enter(run.epochs) {
+            self.tiles.enter(run.epochs.tile);
+        }
         for ((&shape, &offset), &stride) in run.shapes.iter().zip(run.offsets).zip(run.strides) {
             if let Some(watched) = self.shapes[shape as usize] {
                 self.columns(run, watched, offset, stride);
             }
         }
-        if self.held > self.limit {
+        if self.intervals.held() > self.part.limit {
             self.relieve();
         }
         Ok(())

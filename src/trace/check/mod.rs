@@ -34,6 +34,7 @@ mod collect;
 mod found;
 mod frame;
 mod grid;
+mod intervals;
 mod order;
 mod ordered;
 #[cfg(test)]
@@ -44,6 +45,7 @@ mod span;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 pub use found::{Conflict, Observed, Witness};
 

@@ -81,9 +81,9 @@ pub(super) fn launch(checking: &Checking<'_>, plan: &Plan<'_>, order: &Order) ->
         let limit = if is_smallest { usize::MAX } else { (checking.budget.share / ACCESS) as usize };
         let window_here = window.clone();
         let (shapes, all) = (Vec::new(), Vec::new());
-        let mut collector = Collector { plan, order, window: window_here, limit, shapes, block: 0, all };
-        if collector.read(checking)? {
-            sweep(&mut collector.all, plan, order, &window, &mut found);
+        let mut gatherer = Gatherer { plan, order, window: window_here, limit, shapes, block: 0, all };
+        if gatherer.read(checking)? {
+            sweep(&mut gatherer.all, plan, order, &window, &mut found);
         } else {
             let middle = window.start + (window.end - window.start) / 2;
             open.extend([middle..window.end, window.start..middle]);
@@ -92,7 +92,7 @@ pub(super) fn launch(checking: &Checking<'_>, plan: &Plan<'_>, order: &Order) ->
     Ok(found)
 }
 
-struct Collector<'a> {
+struct Gatherer<'a> {
     plan: &'a Plan<'a>,
     order: &'a Order,
     window: Range<u64>,
@@ -103,7 +103,7 @@ struct Collector<'a> {
     all: Vec<Access>,
 }
 
-impl Collector<'_> {
+impl Gatherer<'_> {
     /// Says whether all fits into memory.
     fn read(&mut self, checking: &Checking<'_>) -> Result<bool, CheckError> {
         for place in self.plan.chains.iter().flatten() {
@@ -128,7 +128,7 @@ impl Collector<'_> {
     }
 }
 
-impl Visitor for Collector<'_> {
+impl Visitor for Gatherer<'_> {
     fn block(&mut self, block: u64, _: Begins) -> Result<(), Malformed> {
         self.block = block;
         Ok(())
