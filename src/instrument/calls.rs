@@ -6,7 +6,7 @@
 use super::Backend;
 use super::expressions::{Use, constant};
 use super::facts::{Callable, Passing, last_name};
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::scope::Shape;
 use super::sites::SiteKind;
 use crate::builtins::atomics::{self, Fence, Numbering, operand_count};
@@ -79,7 +79,7 @@ impl<'a> Walker<'a> {
             ExprKind::Member { object, arrow, member } => {
                 self.native_sync_method(expr, callee, arguments);
                 let is_of_object = self.is_method_of_object(object, *arrow);
-                if is_of_object && *arrow && self.side == Side::Device {
+                if is_of_object && *arrow && self.within.is_on_device() {
                     self.access(object, Use::Told);
                 }
                 if *arrow {
@@ -93,8 +93,8 @@ impl<'a> Walker<'a> {
                 if is_of_object || (is_of_pipeline && found.is_empty()) {
                     return self.pass(arguments, &[]);
                 }
-                if self.side == Side::Device && found.is_empty() && groups::Method::named(name).is_none() {
-                    self.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
+                if self.within.is_on_device() && found.is_empty() && groups::Method::named(name).is_none() {
+                    self.notes.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
                 }
                 self.call_other_pass(callee, name);
                 self.pass(arguments, &found);
@@ -141,7 +141,7 @@ impl<'a> Walker<'a> {
         }
         let found = self.known(name, arguments.len());
         if !found.is_empty() {
-            if self.side == Side::Device {
+            if self.within.is_on_device() {
                 self.name_foreign(callee, name, &found);
                 self.call_other_pass(callee, name);
             }
@@ -162,9 +162,9 @@ impl<'a> Walker<'a> {
     fn name_foreign(&mut self, callee: &Expr, name: &str, found: &[Callable]) {
         let is_builtin = functions::function(self.source.unit.dialect.language(), name).is_some();
         if found.iter().all(|callable| !callable.has_body) {
-            self.leave_out(callee.span, format!("call of `{name}`, whose body is not in the unit"));
+            self.notes.leave_out(callee.span, format!("call of `{name}`, whose body is not in the unit"));
         } else if !is_builtin && found.iter().all(|callable| !callable.is_device) {
-            self.leave_out(callee.span, format!("call of `{name}`, a function of the host"));
+            self.notes.leave_out(callee.span, format!("call of `{name}`, a function of the host"));
         }
     }
 
@@ -193,10 +193,10 @@ impl<'a> Walker<'a> {
             }
             Some(Builtin::CachedLoad) => self.pointees(arguments, &[0], SiteKind::Read),
             meaning => {
-                if self.side == Side::Device
+                if self.within.is_on_device()
                     && let Some(what) = self.not_logged(meaning, name, arguments)
                 {
-                    self.leave_out(callee.span, what);
+                    self.notes.leave_out(callee.span, what);
                 }
                 self.pass(arguments, &[]);
             }
@@ -228,7 +228,7 @@ impl<'a> Walker<'a> {
         let is_copy = groups::Function::named(name) == Some(groups::Function::Copy);
         match arguments {
             [first, ..] if phases::is_of_hardware(name) => {
-                if self.side == Side::Device && !phases::is_about_all(name) {
+                if self.within.is_on_device() && !phases::is_about_all(name) {
                     self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
                 }
                 self.pass(arguments, &[]);
@@ -236,7 +236,7 @@ impl<'a> Walker<'a> {
             [first, _] if phases::is_init(name) => {
                 // What is named behind `&` is told where it is named.
                 let is_named = matches!(first.kind, ExprKind::Unary(UnaryOp::AddressOf, _));
-                if self.side == Side::Device && !is_named {
+                if self.within.is_on_device() && !is_named {
                     self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
                 }
                 self.pass(arguments, &[]);
@@ -261,7 +261,7 @@ impl<'a> Walker<'a> {
 
     /// A copy that the runtime makes, and logs where it makes it: which threads of a group copy what is for it to know.
     fn copied(&mut self, arguments: &'a [Expr], [to, from]: [&'a Expr; 2]) {
-        if self.side == Side::Device {
+        if self.within.is_on_device() {
             self.wrap_pointer(to, SiteKind::Write, "to", ")");
             self.wrap_pointer(from, SiteKind::Read, "from", ")");
         }
@@ -295,7 +295,7 @@ impl<'a> Walker<'a> {
 
     /// A member's initialiser.
     pub(super) fn initialize_member(&mut self, name: &str, values: &'a [Expr]) {
-        let field = self.record.as_ref().and_then(|record| self.facts.field(record, name)).cloned();
+        let field = self.within.record().and_then(|record| self.facts.field(record, name)).cloned();
         match field {
             Some(ty) if self.facts.is_reference(&ty) => {
                 values.iter().for_each(|value| self.expr(value, Use::Place));
@@ -326,7 +326,7 @@ impl<'a> Walker<'a> {
                 Some(scope) => constant(language, scope).and_then(|scope| numbering.scope(scope)),
             },
         };
-        if self.side == Side::Device {
+        if self.within.is_on_device() {
             let only_reads = matches!(meaning, Some(Builtin::Atomic { op: AtomicOp::Load, .. }));
             // nvcc's runtime knows one kind of atomics.
             let only_reads = only_reads && self.source.backend == Backend::Cpu;
@@ -341,7 +341,7 @@ impl<'a> Walker<'a> {
             };
             match scope {
                 Some(scope) => self.wrap_pointer(first, SiteKind::Atomic, "at", &format!(", ::raceproof::{scope})")),
-                None => self.leave_out(first.span, format!("the scope of `{name}`")),
+                None => self.notes.leave_out(first.span, format!("the scope of `{name}`")),
             }
         }
         self.pointees(arguments, expected.as_slice(), SiteKind::ReadWrite);
@@ -350,20 +350,20 @@ impl<'a> Walker<'a> {
 
     fn wrap_pointer(&mut self, pointer: &Expr, kind: SiteKind, name: &str, after: &str) {
         let Some(range) = self.tokens.range(pointer.span) else {
-            return self.leave_out(pointer.span, "access in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(pointer.span, "access in a macro that cannot be taken apart".to_owned());
         };
         let object = match &pointer.kind {
             ExprKind::Unary(UnaryOp::AddressOf, object) => object,
             _ => pointer,
         };
-        let site = self.site(kind, pointer.span, self.array(object));
+        let site = self.notes.site(kind, pointer.span, self.array(object));
         self.edits.wrap(range, format!("::raceproof::{name}({site}, "), after);
     }
 
     /// Arguments that point to one object each, which the function reads or writes.
     fn pointees(&mut self, arguments: &'a [Expr], positions: &[usize], kind: SiteKind) {
         for (position, argument) in arguments.iter().enumerate() {
-            if positions.contains(&position) && self.side == Side::Device && !self.is_own_address(argument) {
+            if positions.contains(&position) && self.within.is_on_device() && !self.is_own_address(argument) {
                 let text = self.tokens.range(argument.span).map(|range| self.tokens.join(range)).unwrap_or_default();
                 self.wrap_pointer(argument, kind, range_wrapper(kind), &format!(", sizeof *({text}))"));
             }
@@ -377,7 +377,7 @@ impl<'a> Walker<'a> {
 
     /// `memcpy` and its kin: as many bytes as the last argument says.
     fn memory(&mut self, callee: &'a Expr, arguments: &'a [Expr], parts: &[(usize, SiteKind)]) {
-        if self.side == Side::Device {
+        if self.within.is_on_device() {
             let bytes = &arguments[2];
             match self.tokens.range(bytes.span).filter(|_| can_repeat(bytes)) {
                 Some(range) => {
@@ -386,7 +386,7 @@ impl<'a> Walker<'a> {
                         self.wrap_pointer(&arguments[position], kind, range_wrapper(kind), &after);
                     }
                 }
-                None => self.leave_out(callee.span, "copy whose size cannot be evaluated twice".to_owned()),
+                None => self.notes.leave_out(callee.span, "copy whose size cannot be evaluated twice".to_owned()),
             }
         }
         arguments.iter().for_each(|argument| self.expr(argument, Use::Read));

@@ -2,7 +2,7 @@
 
 use super::Backend;
 use super::facts::GlobalHome;
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::scope::{Home, Shape};
 use super::sites::SiteKind;
 use crate::builtins::variables::{Variable, variable};
@@ -136,7 +136,7 @@ impl<'a> Walker<'a> {
         );
         is_place
             && self.source.backend == Backend::Cpu
-            && self.side == Side::Device
+            && self.within.is_on_device()
             && self.shape(expr) == Shape::Object
     }
 
@@ -220,7 +220,7 @@ impl<'a> Walker<'a> {
             return;
         }
         let is_implicit_field = path.segments.len() == 1 && self.scopes.find(name).is_none() && self.is_field(name);
-        if is_implicit_field && self.facts.is_bit_field(self.record.as_deref(), name) {
+        if is_implicit_field && self.facts.is_bit_field(self.within.record(), name) {
             return self.access_bits_of_this(expr, usage);
         }
         self.access(expr, usage);
@@ -244,7 +244,7 @@ impl<'a> Walker<'a> {
     }
 
     fn is_field(&self, name: &str) -> bool {
-        self.record.as_ref().is_some_and(|record| self.facts.field(record, name).is_some())
+        self.within.record().is_some_and(|record| self.facts.field(record, name).is_some())
     }
 
     /// Whether a name by itself denotes memory that threads may share.
@@ -296,7 +296,9 @@ impl<'a> Walker<'a> {
     pub(super) fn shape(&self, expr: &Expr) -> Shape {
         match &expr.kind {
             ExprKind::Path(path) => self.shape_of_name(path),
-            ExprKind::This => self.record.clone().map_or(Shape::Unknown, |it| Shape::Pointer(Shape::Record(it).into())),
+            ExprKind::This => {
+                self.within.record.clone().map_or(Shape::Unknown, |it| Shape::Pointer(Shape::Record(it).into()))
+            }
             ExprKind::Index(base, _) | ExprKind::Unary(UnaryOp::Deref, base) => self.shape(base).inside(),
             ExprKind::Unary(UnaryOp::AddressOf, object) => Shape::Pointer(self.shape(object).into()),
             ExprKind::Member { object, arrow, member } => {
@@ -331,7 +333,7 @@ impl<'a> Walker<'a> {
             if let Some(local) = self.scopes.find(name) {
                 return local.shape.clone();
             }
-            if let Some(ty) = self.record.as_ref().and_then(|record| self.facts.field(record, name)) {
+            if let Some(ty) = self.within.record().and_then(|record| self.facts.field(record, name)) {
                 return Shape::of(ty, &self.facts);
             }
         }
@@ -346,25 +348,25 @@ impl<'a> Walker<'a> {
 
     /// Wraps an access with its site.
     pub(super) fn access(&mut self, expr: &Expr, usage: Use) {
-        let Some(kind) = usage.site().filter(|_| self.side == Side::Device) else { return };
+        let Some(kind) = usage.site().filter(|_| self.within.is_on_device()) else { return };
         if matches!(self.shape(expr), Shape::Array(_)) {
             return;
         }
         let Some(range) = self.tokens.range(expr.span) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
-        let site = self.site(kind, expr.span, self.array(expr));
+        let site = self.notes.site(kind, expr.span, self.array(expr));
         let name = if usage == Use::Told { "on" } else { wrapper(kind) };
         self.edits.wrap(range, format!("::raceproof::{name}({site}, "), ")");
     }
 
     /// A bit-field has no address: the access is that of the whole object.
     fn access_whole(&mut self, expr: &Expr, object: &Expr, arrow: bool, usage: Use) {
-        let Some(kind) = usage.site().filter(|_| self.side == Side::Device) else { return };
+        let Some(kind) = usage.site().filter(|_| self.within.is_on_device()) else { return };
         let (Some(range), Some(inner)) = (self.tokens.range(expr.span), self.tokens.range(object.span)) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
-        let site = self.site(kind, expr.span, self.array(expr));
+        let site = self.notes.site(kind, expr.span, self.array(expr));
         let name = wrapper(kind);
         if !arrow {
             return self.edits.wrap(inner, format!("::raceproof::{name}({site}, "), ")");
@@ -376,11 +378,11 @@ impl<'a> Walker<'a> {
     }
 
     fn access_bits_of_this(&mut self, expr: &Expr, usage: Use) {
-        let Some(kind) = usage.site().filter(|_| self.side == Side::Device) else { return };
+        let Some(kind) = usage.site().filter(|_| self.within.is_on_device()) else { return };
         let Some(range) = self.tokens.range(expr.span) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
-        let site = self.site(kind, expr.span, self.array(expr));
+        let site = self.notes.site(kind, expr.span, self.array(expr));
         self.edits.wrap(range, format!("::raceproof::{}({site}, *this).", wrapper(kind)), "");
     }
 

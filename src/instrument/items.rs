@@ -2,23 +2,18 @@
 
 use super::facts::{Facts, GlobalHome, callable, home_of};
 use super::guards::guards;
-use super::passes::{Pass, pairs, pass_of};
+use super::notes::Notes;
+use super::passes::{pairs, pass_of};
+use super::registered::Registered;
 use super::scope::{Home, Local, Scopes, Shape};
-use super::sites::{Site, SiteKind};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
-use super::{Backend, LeftOut, Source};
+use super::within::{Side, Within};
+use super::{Backend, Source};
 use crate::source::{Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Variable};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
-
-/// Where the code that is being walked runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Device,
-    Host,
-}
 
 /// What is collected, and where the walk stands.
 pub(super) struct Walker<'a> {
@@ -28,32 +23,14 @@ pub(super) struct Walker<'a> {
     /// Asides with their tokens, outer ones before inner ones.
     pub(super) asides: Vec<(Range<usize>, &'a Aside)>,
     pub(super) edits: TokenEdits,
-    pub(super) sites: Vec<Site>,
-    pub(super) kernels: Vec<String>,
-    /// The names of their parameters, if a table of them is wanted.
-    pub(super) kernel_parameters: Vec<Vec<String>>,
-    /// Shared variables by number, if a table of them is wanted.
-    pub(super) shared_names: Vec<String>,
-    pub(super) left_out: Vec<LeftOut>,
-    pub(super) unordered: Vec<LeftOut>,
-    /// Lines that stop a compiler which takes another branch of a conditional.
-    pub(super) guards: Vec<(Span, String)>,
+    pub(super) notes: Notes<'a>,
+    pub(super) registered: Registered,
     pub(super) scopes: Scopes,
-    pub(super) side: Side,
+    pub(super) within: Within,
     /// Where the members of the record at hand are initialised.
     pub(super) side_of_members: Side,
-    /// The side that the function is declared for.
-    pub(super) pass: Pass,
     /// Names of functions that host and device have each their own of.
     pub(super) pairs: FxHashSet<String>,
-    /// The function that is being walked, as users know it.
-    pub(super) function: String,
-    /// The record whose members can be named alone.
-    pub(super) record: Option<String>,
-    pub(super) returns_reference: bool,
-    /// Shared variables at namespace scope, met so far.
-    pub(super) shared_globals: Vec<String>,
-    pub(super) symbols: usize,
 }
 
 impl<'a> Walker<'a> {
@@ -67,34 +44,22 @@ impl<'a> Walker<'a> {
             facts: Facts::collect(source.unit),
             asides,
             edits: TokenEdits::default(),
-            sites: Vec::new(),
-            kernels: Vec::new(),
-            kernel_parameters: Vec::new(),
-            shared_names: Vec::new(),
-            left_out: Vec::new(),
-            unordered: Vec::new(),
-            guards: Vec::new(),
+            notes: Notes::new(tokens),
+            registered: Registered::default(),
             scopes: Scopes::default(),
-            side: Side::Host,
+            within: Within::default(),
             side_of_members: Side::Host,
-            pass: Pass::Host,
             pairs: match source.backend {
                 Backend::Cpu => pairs(&source.unit.items, tokens),
                 // nvcc knows which of the two is meant.
                 Backend::Cuda => FxHashSet::default(),
             },
-            function: String::new(),
-            record: None,
-            returns_reference: false,
-            shared_globals: Vec::new(),
-            symbols: 0,
         }
     }
 
     /// Walks the whole unit.
     pub(super) fn unit(&mut self) {
         self.items(&self.source.unit.items, None);
-        self.guard_skipped();
     }
 
     pub(super) fn items(&mut self, items: &'a [Item], record: Option<&str>) {
@@ -147,17 +112,8 @@ impl<'a> Walker<'a> {
         let Some(range) = self.tokens.range(span) else { return };
         let is_device = |at: usize| matches!(self.tokens.text(at), "__global__" | "__device__" | "__kernel");
         if range.clone().any(is_device) {
-            self.leave_out(span, reason.to_owned());
+            self.notes.leave_out(span, reason.to_owned());
         }
-    }
-
-    pub(super) fn leave_out(&mut self, span: Span, what: String) {
-        let left_out = self.named(span, what);
-        self.left_out.push(left_out);
-    }
-
-    pub(super) fn named(&self, span: Span, what: String) -> LeftOut {
-        LeftOut { what, function: self.function.clone(), span: self.tokens.place_of(span) }
     }
 
     fn function(&mut self, item: &'a Item, function: &'a Function, record: Option<&str>) {
@@ -170,14 +126,18 @@ impl<'a> Walker<'a> {
             || self.source.unit.dialect.language() == Language::OpenCl;
         let segments: Vec<&str> = function.path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
         let outer = segments.iter().rev().nth(1).copied().filter(|name| self.facts.is_record(name));
-        self.record = outer.or(record).map(str::to_owned);
-        self.function = match (&self.record, outer) {
+        let record_here = outer.or(record).map(str::to_owned);
+        let name = match (&record_here, outer) {
             (Some(record), None) => format!("{record}::{}", segments.join("::")),
             _ => segments.join("::"),
         };
-        self.pass = pass_of(function);
-        self.side = if on_device { Side::Device } else { Side::Host };
-        self.returns_reference = callable(function, &self.facts).returns_reference;
+        self.notes.enter(name);
+        self.within = Within {
+            side: if on_device { Side::Device } else { Side::Host },
+            pass: pass_of(function),
+            record: record_here,
+            returns_reference: callable(function, &self.facts).returns_reference,
+        };
         self.scopes.open();
         self.params(&function.params);
         if is_kernel {
@@ -191,9 +151,8 @@ impl<'a> Walker<'a> {
         }
         self.block(body);
         self.scopes.close();
-        self.side = Side::Host;
-        self.record = None;
-        self.function.clear();
+        self.within = Within::default();
+        self.notes.enter(String::new());
     }
 
     pub(super) fn params(&mut self, params: &[Param]) {
@@ -234,12 +193,13 @@ impl<'a> Walker<'a> {
             GlobalHome::Fixed | GlobalHome::Host => {}
         }
         local.callable = self.callable_of(variable.init.as_ref());
-        if self.side == Side::Device && matches!(&variable.ty.kind, TypeKind::Unsupported(it) if it == "decltype(auto)")
+        if self.within.is_on_device()
+            && matches!(&variable.ty.kind, TypeKind::Unsupported(it) if it == "decltype(auto)")
         {
-            self.leave_out(variable.span, "variable of type decltype(auto)".to_owned());
+            self.notes.leave_out(variable.span, "variable of type decltype(auto)".to_owned());
         }
-        if self.side == Side::Device && is_binding(&variable.ty) {
-            self.leave_out(variable.span, "structured binding".to_owned());
+        if self.within.is_on_device() && is_binding(&variable.ty) {
+            self.notes.leave_out(variable.span, "structured binding".to_owned());
         }
         self.scopes.declare(&variable.name.text, local);
     }
@@ -255,19 +215,13 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Adds a site and gives its id.
-    pub(super) fn site(&mut self, kind: SiteKind, span: Span, array: String) -> usize {
-        let span = self.tokens.place_of(span);
-        self.sites.push(Site { kind, span, array, function: self.function.clone() });
-        self.sites.len() - 1
-    }
-
     /// Device code that conditionals leave out is not instrumented; a compiler that takes it must stop.
-    fn guard_skipped(&mut self) {
-        self.guards = guards(self.tokens, self.source, &self.device_bodies(), &["__global__", "__device__"]);
+    pub(super) fn guards(&self) -> Vec<(Span, String)> {
+        let mut guards = guards(self.tokens, self.source, &self.device_bodies(), &["__global__", "__device__"]);
         if self.source.backend == Backend::Cuda {
-            self.guards.iter_mut().for_each(|(_, message)| *message = super::native::for_device(message));
+            guards.iter_mut().for_each(|(_, message)| *message = super::native::for_device(message));
         }
+        guards
     }
 
     /// The visible ranges of all functions that run on the device.

@@ -7,7 +7,7 @@
 
 use super::Backend;
 use super::expressions::Use;
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::token_edits::quoted;
 use crate::syntax::{Expr, Function, Item, Qualifier, TypeKind};
 use std::fmt::Write;
@@ -40,7 +40,7 @@ impl<'a> Walker<'a> {
         let Some(extents) = stated else { return String::new() };
         let ranges: Vec<_> = extents.iter().filter_map(|extent| self.tokens.range(extent.span)).collect();
         if ranges.len() != extents.len() {
-            self.leave_out(item.span, "size of clusters in a macro that cannot be taken apart".to_owned());
+            self.notes.leave_out(item.span, "size of clusters in a macro that cannot be taken apart".to_owned());
             return String::new();
         }
         let extents: Vec<String> = ranges.into_iter().map(|range| self.tokens.join(range)).collect();
@@ -49,14 +49,14 @@ impl<'a> Walker<'a> {
 
     /// Makes a kernel with a body its own launch stub.
     pub(super) fn kernel(&mut self, item: &Item, function: &Function) {
-        let name = self.function.clone();
+        let name = self.notes.function().to_owned();
         let Some((open, close)) = self.braces(item) else {
-            return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
+            return self.notes.leave_out(item.span, "kernel whose body cannot be found".to_owned());
         };
         let mut head = parameters(function);
         head.push_str(&self.clusters(item, function));
         // Writing to a string cannot fail.
-        let _ = write!(head, " ::raceproof::kernel({}, {}, ", self.kernels.len(), quoted(&name));
+        let _ = write!(head, " ::raceproof::kernel({}, {}, ", self.registered.kernel(&name), quoted(&name));
         for param in &function.params {
             let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
             if !param.name.text.is_empty() && !is_pack {
@@ -64,18 +64,17 @@ impl<'a> Walker<'a> {
             }
         }
         head.push_str("[=]() mutable {");
-        for name in &self.shared_globals {
+        for name in &self.registered.shared_globals {
             let _ = write!(head, " ::raceproof::shared({}, &{name}, sizeof {name});", quoted(name));
         }
-        self.kernels.push(name);
         self.edits.after(open, head);
         self.edits.before(close, "::raceproof::at_end(); }); ");
     }
 
     /// `k<<<grid, block>>>(args)` becomes `(::raceproof::configure(grid, block), k(args))`.
     pub(super) fn launch(&mut self, expr: &Expr, kernel: &'a Expr, config: &'a [Expr], args: &'a [Expr]) {
-        if self.side == Side::Device {
-            self.leave_out(expr.span, "launch from the device".to_owned());
+        if self.within.is_on_device() {
+            self.notes.leave_out(expr.span, "launch from the device".to_owned());
         }
         if self.source.backend == Backend::Cuda {
             self.expr(kernel, Use::Place);
@@ -86,13 +85,13 @@ impl<'a> Walker<'a> {
             (callee.start == whole.start && callee.end < open).then_some((whole, callee.end..open))
         });
         let Some((whole, marks)) = ranges else {
-            return self.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
         };
         // `<<<` and `>>>` are several tokens each; what they hold starts and ends with the expressions.
         let first = config.first().and_then(|it| self.tokens.range(it.span)).map(|it| it.start);
         let last = config.last().and_then(|it| self.tokens.range(it.span)).map(|it| it.end);
         let (Some(first), Some(last)) = (first, last) else {
-            return self.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
         };
         let before = format!("(::raceproof::configure({}), ", self.tokens.join(first..last));
         self.edits.wrap(whole, before, ")");

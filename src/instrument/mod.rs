@@ -40,8 +40,10 @@ mod guards;
 mod items;
 mod kernels;
 mod native;
+mod notes;
 pub mod opencl;
 mod passes;
+mod registered;
 pub mod runtime;
 mod scope;
 mod sites;
@@ -49,6 +51,7 @@ mod statements;
 mod storage;
 mod token_edits;
 mod tokens;
+mod within;
 
 pub use sites::{Site, SiteKind};
 pub use tokens::{numbered, place_of};
@@ -57,6 +60,7 @@ use crate::edit::EditError;
 use crate::preprocess::Output;
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{Aside, Unit};
+use notes::Notes;
 use token_edits::{assemble, quoted};
 use tokens::Tokens;
 
@@ -162,14 +166,22 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
-    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, unordered, guards, .. } =
-        walker;
+    let guards = walker.guards();
+    let items::Walker { edits, notes, registered, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
-        Backend::Cpu => whole(source, &body, &sites),
-        Backend::Cuda => native::whole(source, &body, &sites, &kernel_parameters, &shared_names),
+        Backend::Cpu => whole(source, &body, &notes.sites),
+        Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
     };
-    Ok(Instrumented { text, sites, kernels, left_out, unordered, opencl: opencl::Shared::default() })
+    let Notes { sites, left_out, unordered, .. } = notes;
+    Ok(Instrumented {
+        text,
+        sites,
+        kernels: registered.kernels,
+        left_out,
+        unordered,
+        opencl: opencl::Shared::default(),
+    })
 }
 
 /// The body between what it needs before its first line and the table of sites.

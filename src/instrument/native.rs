@@ -7,7 +7,8 @@
 //!
 //! Deliberately absent: anything about how records travel (`runtime/cuda`).
 
-use super::items::{Side, Walker};
+use super::items::Walker;
+use super::registered::Registered;
 use super::sites::{self, Site};
 use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
 use crate::builtins::functions::function;
@@ -62,13 +63,7 @@ pub(super) fn for_device(message: &str) -> String {
 }
 
 /// The body between what it needs before its first line and the tables of sites, kernels and shared variables.
-pub(super) fn whole(
-    source: &Source<'_>,
-    body: &str,
-    sites: &[Site],
-    kernels: &[Vec<String>],
-    shared: &[String],
-) -> String {
+pub(super) fn whole(source: &Source<'_>, body: &str, sites: &[Site], registered: &Registered) -> String {
     let mut text = String::new();
     if source.output.missing_includes.iter().any(|include| include.name.starts_with(GROUPS)) {
         text.push_str("#define RACEPROOF_GROUPS 1\n");
@@ -82,11 +77,11 @@ pub(super) fn whole(
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::unit raceproof_unit(R\"raceproof(");
     text.push_str(&sites::table(sites, &source.output.sources));
     text.push_str(")raceproof\", R\"raceproof(");
-    for kernel in kernels {
+    for kernel in &registered.kernel_parameters {
         text.extend([&kernel.join("\t"), "\n"]);
     }
     text.push_str(")raceproof\", R\"raceproof(");
-    for name in shared {
+    for name in &registered.shared {
         text.extend([name, "\n"]);
     }
     text.push_str(")raceproof\");\n");
@@ -97,10 +92,11 @@ impl Walker<'_> {
     /// Puts the runtime's object first in a kernel.
     pub(super) fn native_kernel(&mut self, item: &Item, function: &Function) {
         let Some((open, _)) = self.braces(item) else {
-            return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
+            return self.notes.leave_out(item.span, "kernel whose body cannot be found".to_owned());
         };
-        let mut head = format!(" ::raceproof::kernel raceproof_kernel({}", self.kernels.len());
-        let mut row = vec![self.function.clone()];
+        let mut head =
+            format!(" ::raceproof::kernel raceproof_kernel({}", self.registered.kernel(self.notes.function()));
+        let mut row = vec![self.notes.function().to_owned()];
         for param in &function.params {
             let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
             if !param.name.text.is_empty() && !is_pack {
@@ -110,8 +106,7 @@ impl Walker<'_> {
             }
         }
         head.push_str(");");
-        self.kernels.push(self.function.clone());
-        self.kernel_parameters.push(row);
+        self.registered.kernel_parameters.push(row);
         self.edits.after(open, head);
     }
 
@@ -121,21 +116,19 @@ impl Walker<'_> {
         for variable in variables {
             let name = &variable.name.text;
             // Writing to a string cannot fail.
-            let _ = write!(text, " ::raceproof::shared({}, &{name}, sizeof {name});", self.shared_names.len());
-            self.shared_names.push(name.clone());
+            let _ = write!(text, " ::raceproof::shared({}, &{name}, sizeof {name});", self.registered.shared(name));
         }
         self.edits.after(range.end - 1, text);
     }
 
     pub(super) fn counts_syncs(&self) -> bool {
-        self.source.backend == Backend::Cuda && self.side == Side::Device
+        self.source.backend == Backend::Cuda && self.within.is_on_device()
     }
 
     /// Names what orders threads where the log has no words for it.
     pub(super) fn not_followed(&mut self, span: Span, what: String) {
         if self.counts_syncs() {
-            let unordered = self.named(span, what);
-            self.unordered.push(unordered);
+            self.notes.leave_unordered(span, what);
         }
     }
 

@@ -7,7 +7,7 @@
 //! unit has such a pair, every function of that name that is for the device alone is renamed, and so are its calls in
 //! code for the device alone. A call from a function for both sides keeps the host's, and is named in the result.
 
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::tokens::Tokens;
 use crate::syntax::{Expr, ExprKind, Function, Item, ItemKind, Qualifier};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -103,11 +103,12 @@ impl Walker<'_> {
 
     /// A call in device code of a function that is one of a pair.
     pub(super) fn call_other_pass(&mut self, callee: &Expr, name: &str) {
-        if self.side != Side::Device || !self.pairs.contains(name) {
+        if !self.within.is_on_device() || !self.pairs.contains(name) {
             return;
         }
-        if self.pass == Pass::Both {
+        if self.within.pass == Pass::Both {
             return self
+                .notes
                 .leave_out(callee.span, format!("call of `{name}`, of which host and device have each their own"));
         }
         let span = match &callee.kind {

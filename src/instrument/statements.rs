@@ -1,8 +1,9 @@
 //! Statements, and what the tree has no node for.
 
 use super::expressions::Use;
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::scope::Home;
+use super::within::Side;
 use crate::source::Span;
 use crate::syntax::{
     Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TypeKind, Variable,
@@ -63,8 +64,8 @@ impl<'a> Walker<'a> {
             StmtKind::RangeFor { variable, range, body } => {
                 let by_reference = self.facts.is_reference(&variable.ty);
                 self.expr(range, Use::Place);
-                if self.side == Side::Device && !by_reference && !self.stays_own(range) {
-                    self.leave_out(statement.span, "range-based for loop over memory".to_owned());
+                if self.within.is_on_device() && !by_reference && !self.stays_own(range) {
+                    self.notes.leave_out(statement.span, "range-based for loop over memory".to_owned());
                 }
                 self.scopes.open();
                 self.declare(variable);
@@ -84,13 +85,13 @@ impl<'a> Walker<'a> {
                 self.scoped(body);
             }
             StmtKind::Return(Some(value)) => {
-                let usage = if self.returns_reference { Use::Place } else { Use::Read };
+                let usage = if self.within.returns_reference { Use::Place } else { Use::Read };
                 self.expr(value, usage);
             }
             StmtKind::Asm { text, .. } => {
-                if self.side == Side::Device {
+                if self.within.is_on_device() {
                     self.native_assembly(statement.span, text);
-                    self.leave_out(statement.span, "inline assembly".to_owned());
+                    self.notes.leave_out(statement.span, "inline assembly".to_owned());
                 }
             }
             StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
@@ -118,13 +119,13 @@ impl<'a> Walker<'a> {
                     self.initial(variable);
                     self.declare(variable);
                 }
-                if self.side == Side::Device {
+                if self.within.is_on_device() {
                     self.local_storage(item, variables);
                 }
             }
             ItemKind::Unsupported(reason) => self.unsupported(item.span, reason),
-            ItemKind::Record(record) if self.side == Side::Device && has_bodies(record) => {
-                self.leave_out(item.span, "methods of a class inside a function".to_owned());
+            ItemKind::Record(record) if self.within.is_on_device() && has_bodies(record) => {
+                self.notes.leave_out(item.span, "methods of a class inside a function".to_owned());
             }
             _ => {}
         }
@@ -155,8 +156,8 @@ impl<'a> Walker<'a> {
     /// What could not be read: the parts that were kept are walked; anything else is named.
     pub(super) fn unsupported(&mut self, span: Span, reason: &str) {
         let Some(range) = self.tokens.range(span) else {
-            if self.side == Side::Device {
-                self.leave_out(span, reason.to_owned());
+            if self.within.is_on_device() {
+                self.notes.leave_out(span, reason.to_owned());
             }
             return;
         };
@@ -169,8 +170,8 @@ impl<'a> Walker<'a> {
         }
         let allocates = matches!(reason, "new expression" | "delete expression");
         let harmless = HARMLESS.contains(&reason) || reason.starts_with("literal");
-        if self.side == Side::Device && (!covered && !harmless || allocates) {
-            self.leave_out(span, reason.to_owned());
+        if self.within.is_on_device() && (!covered && !harmless || allocates) {
+            self.notes.leave_out(span, reason.to_owned());
         }
     }
 
@@ -200,19 +201,19 @@ impl<'a> Walker<'a> {
 
     fn lambda(&mut self, tokens: Range<usize>, captures: &'a [Expr], params: &'a [Param], body: &'a [Stmt]) {
         captures.iter().for_each(|value| self.expr(value, Use::Read));
-        let side = self.side;
-        let returns_reference = std::mem::replace(&mut self.returns_reference, false);
+        let side = self.within.side;
+        let returns_reference = std::mem::replace(&mut self.within.returns_reference, false);
         let head = self.tokens.partner(tokens.start).map_or(tokens.start, |close| close + 1);
         let open = self.tokens.find(head..tokens.end, "{").unwrap_or(tokens.end);
         if (head..open).any(|at| matches!(self.tokens.text(at), "__device__" | "__global__")) {
-            self.side = Side::Device;
+            self.within.side = Side::Device;
         }
         self.scopes.open();
         self.params(params);
         self.block(body);
         self.scopes.close();
-        self.side = side;
-        self.returns_reference = returns_reference;
+        self.within.side = side;
+        self.within.returns_reference = returns_reference;
     }
 
     /// Whether a name is an access by itself here.

@@ -7,9 +7,10 @@
 
 use super::Backend;
 use super::facts::{GlobalHome, home_of};
-use super::items::{Side, Walker};
+use super::items::Walker;
 use super::passes::Pass;
 use super::token_edits::quoted;
+use super::within::{Side, Within};
 use crate::syntax::{Expr, Item, Name, Qualifier, Variable};
 use std::fmt::Write;
 use std::ops::Range;
@@ -35,7 +36,7 @@ impl<'a> Walker<'a> {
             GlobalHome::DynamicShared => self.dynamic_shared_type(range, variables),
             GlobalHome::Shared => {
                 self.shared_words(range);
-                self.shared_globals.extend(variables.iter().map(|variable| variable.name.text.clone()));
+                self.registered.shared_globals.extend(variables.iter().map(|variable| variable.name.text.clone()));
             }
             GlobalHome::Device | GlobalHome::Fixed if record.is_none() => self.register(range, variables),
             _ => {}
@@ -48,10 +49,14 @@ impl<'a> Walker<'a> {
         if is_static || self.source.backend == Backend::Cuda {
             return self.initial(variable);
         }
-        let outer = (self.side, self.pass, self.record.replace(record.to_owned()), std::mem::take(&mut self.function));
-        (self.side, self.pass, self.function) = (Side::Device, Pass::Both, format!("{record}::{record}"));
+        let returns_reference = self.within.returns_reference;
+        let constructor =
+            Within { side: Side::Device, pass: Pass::Both, record: Some(record.to_owned()), returns_reference };
+        let outer = std::mem::replace(&mut self.within, constructor);
+        let outer_function = self.notes.enter(format!("{record}::{record}"));
         self.initial(variable);
-        (self.side, self.pass, self.record, self.function) = outer;
+        self.notes.enter(outer_function);
+        self.within = outer;
     }
 
     /// Variables of a function on the device.
@@ -68,7 +73,7 @@ impl<'a> Walker<'a> {
             return;
         }
         let Some(range) = self.tokens.range(item.span) else {
-            return self.leave_out(item.span, "declaration in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(item.span, "declaration in a macro that cannot be taken apart".to_owned());
         };
         match home {
             GlobalHome::Shared if self.source.backend == Backend::Cuda => self.native_shared(range, variables),
@@ -113,7 +118,7 @@ impl<'a> Walker<'a> {
         self.drop_words(range.clone(), &["extern", "__shared__"]);
         for variable in variables {
             let Some((name, open, close)) = self.declarator(variable) else {
-                self.leave_out(variable.span, "shared array whose declaration cannot be taken apart".to_owned());
+                self.notes.leave_out(variable.span, "shared array whose declaration cannot be taken apart".to_owned());
                 continue;
             };
             let text = &variable.name.text;
@@ -140,11 +145,11 @@ impl<'a> Walker<'a> {
 
     /// A use of such a name.
     pub(super) fn name_dynamic_shared(&mut self, expr: &Expr, name: &str) {
-        if self.side == Side::Host || self.source.backend == Backend::Cuda {
+        if !self.within.is_on_device() || self.source.backend == Backend::Cuda {
             return;
         }
         let Some(range) = self.tokens.range(expr.span) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
         let of = format!("::std::remove_extent_t<raceproof_dynamic_{name}>");
         self.edits.replace(range, format!("(::raceproof::dynamic_shared<{of}>())"));
@@ -187,10 +192,9 @@ impl<'a> Walker<'a> {
             let _ = write!(
                 text,
                 " static ::raceproof::symbol raceproof_symbol_{}({}, &{name}, sizeof {name}, ::raceproof::{space});",
-                self.symbols,
+                self.registered.symbol(),
                 quoted(&variable.name.text),
             );
-            self.symbols += 1;
         }
         self.edits.after(range.end - 1, text);
     }

@@ -1,6 +1,6 @@
 //! Calls: which functions access memory on their own, which order it, and what is not known.
 
-use super::Walker;
+use super::Translator;
 use super::expressions::number;
 use super::types::Shape;
 use crate::builtins::atomics::{Numbering, operand_count};
@@ -23,14 +23,14 @@ struct Call {
     close: usize,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Translator<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, callee: &'a Expr, arguments: &'a [Expr]) {
         let name = match &callee.kind {
             ExprKind::Path(path) => path.segments.last().map_or("", |last| last.name.text.as_str()),
             _ => "",
         };
         if name.is_empty() || self.find(name).is_some() {
-            self.leave_out(callee.span, "call of what is no function");
+            self.notes.leave_out(callee.span, "call of what is no function");
             return self.read_all(arguments);
         }
         if self.own_function(expr, name, arguments) {
@@ -49,13 +49,13 @@ impl<'a> Walker<'a> {
                 self.pointee(expr, 1, SiteKind::ReadWrite, arguments);
             }
             Some(Builtin::Barrier { scope: SyncScope::Warp, .. }) => {
-                self.leave_out(callee.span, "order by a barrier of sub-groups");
+                self.notes.leave_out(callee.span, "order by a barrier of sub-groups");
                 self.read_all(arguments);
             }
             Some(Builtin::Barrier { .. }) => self.barrier(expr, arguments, None),
             Some(Builtin::Copying(Copying::WaitEvents)) => {
                 let what = format!("order of what stands around `{name}`, which is taken for a barrier");
-                self.leave_out(callee.span, what);
+                self.notes.leave_out(callee.span, what);
                 self.barrier(expr, arguments, Some("3"));
             }
             Some(Builtin::Copying(how @ (Copying::WorkGroupCopy | Copying::StridedCopy))) => {
@@ -84,7 +84,7 @@ impl<'a> Walker<'a> {
         if known.is_kernel {
             self.refuse(expr.span, format!("a call of the kernel `{name}`"));
         } else if !known.has_body {
-            self.leave_out(expr.span, format!("call of `{name}`, whose body is not in the unit"));
+            self.notes.leave_out(expr.span, format!("call of `{name}`, whose body is not in the unit"));
         } else {
             match self.tokens_of(expr) {
                 Some(call) if arguments.is_empty() => self.edits.before(call.close, "raceproof_self"),
@@ -100,17 +100,17 @@ impl<'a> Walker<'a> {
         match meaning {
             // What comes from other work-items here orders no memory and is none.
             Some(Builtin::Together(..)) => {}
-            Some(Builtin::Image(Direction::Read)) => self.leave_out(callee.span, "image read"),
-            Some(Builtin::Image(Direction::Write)) => self.leave_out(callee.span, "image write"),
+            Some(Builtin::Image(Direction::Read)) => self.notes.leave_out(callee.span, "image read"),
+            Some(Builtin::Image(Direction::Write)) => self.notes.leave_out(callee.span, "image write"),
             Some(Builtin::CopyMemory | Builtin::SetMemory) => {
-                self.leave_out(callee.span, format!("call of `{name}`"));
+                self.notes.leave_out(callee.span, format!("call of `{name}`"));
             }
             Some(meaning) => match meaning.effect() {
-                Effect::Unmodelled(reason) => self.leave_out(callee.span, reason),
+                Effect::Unmodelled(reason) => self.notes.leave_out(callee.span, reason),
                 Effect::Nothing | Effect::Order | Effect::Access => {}
             },
             None if functions::is_about_spaces(name) || conversion_target(Language::OpenCl, name).is_some() => {}
-            None => self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit")),
+            None => self.notes.leave_out(callee.span, format!("call of `{name}`, which is not in the unit")),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Walker<'a> {
     fn drop_annotation(&mut self, expr: &Expr) {
         match self.tokens.range(expr.span) {
             Some(range) => self.edits.replace(range, "((void)0)"),
-            None => self.leave_out(expr.span, "annotation in a macro that cannot be taken apart"),
+            None => self.notes.leave_out(expr.span, "annotation in a macro that cannot be taken apart"),
         }
     }
 
@@ -168,7 +168,7 @@ impl<'a> Walker<'a> {
             Some(SyncScope::Grid) => 4,
             _ => {
                 // What is not known to exempt others exempts nobody.
-                self.leave_out(expr.span, "atomicity among fewer than a work-group");
+                self.notes.leave_out(expr.span, "atomicity among fewer than a work-group");
                 2
             }
         };
@@ -189,9 +189,9 @@ impl<'a> Walker<'a> {
             _ => argument,
         };
         let Some(range) = self.tokens_of(expr).and_then(|call| call.arguments.into_iter().nth(position)) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart");
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart");
         };
-        let site = self.site(kind.0, argument.span, self.array(object));
+        let site = self.notes.site(kind.0, argument.span, self.array(object));
         self.edits.wrap(range, format!("RACEPROOF_POINTER({site}, {}, (", kind.1), "))");
     }
 
@@ -215,9 +215,9 @@ impl<'a> Walker<'a> {
         let stores = kind == SiteKind::Write;
         let call = self.tokens_of(expr).filter(|call| call.arguments.len() == 2 + usize::from(stores));
         let (Some(call), Some(pointer)) = (call, arguments.last()) else {
-            return self.leave_out(expr.span, format!("`{name}` in a macro that cannot be taken apart"));
+            return self.notes.leave_out(expr.span, format!("`{name}` in a macro that cannot be taken apart"));
         };
-        let site = self.site(kind, expr.span, self.array(pointer));
+        let site = self.notes.site(kind, expr.span, self.array(pointer));
         let mut declare = vec!["__auto_type raceproof_at = (", "size_t raceproof_offset = ("];
         declare.extend(stores.then_some("__auto_type raceproof_value = ("));
         let mut head = String::from("({ ");
@@ -246,10 +246,10 @@ impl<'a> Walker<'a> {
         let strided = how == Copying::StridedCopy;
         let call = self.tokens_of(expr).filter(|call| call.arguments.len() == 4 + usize::from(strided));
         let (Some(call), [to, from, ..]) = (call, arguments) else {
-            return self.leave_out(expr.span, format!("`{name}` in a macro that cannot be taken apart"));
+            return self.notes.leave_out(expr.span, format!("`{name}` in a macro that cannot be taken apart"));
         };
-        let written = self.site(SiteKind::Write, to.span, self.array(to));
-        let read = self.site(SiteKind::Read, from.span, self.array(from));
+        let written = self.notes.site(SiteKind::Write, to.span, self.array(to));
+        let read = self.notes.site(SiteKind::Read, from.span, self.array(from));
         let mut names = vec!["raceproof_to", "raceproof_from", "raceproof_count"];
         names.extend(strided.then_some("raceproof_stride"));
         names.push("raceproof_event");

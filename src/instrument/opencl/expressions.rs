@@ -1,10 +1,9 @@
 //! Expressions: which of them denote memory, and what happens to it.
 
 use super::types::Shape;
-use super::{Home, Walker};
+use super::{Home, Translator};
 use crate::instrument::expressions::Use;
-use crate::instrument::sites::{Site, SiteKind};
-use crate::source::Span;
+use crate::instrument::sites::SiteKind;
 use crate::syntax::{BinaryOp, Expr, ExprKind, Path, UnaryOp};
 
 /// Longest text of an array in the table.
@@ -20,7 +19,7 @@ pub(super) fn number(kind: SiteKind) -> u8 {
     }
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Translator<'a> {
     pub(super) fn expr(&mut self, expr: &'a Expr, usage: Use) {
         match &expr.kind {
             ExprKind::Path(path) => {
@@ -64,7 +63,7 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Construct(_, values) => values.iter().for_each(|value| self.expr(value, Use::Read)),
             ExprKind::InitList(entries) => entries.iter().for_each(|(_, value)| self.expr(value, Use::Read)),
-            ExprKind::Launch { .. } => self.leave_out(expr.span, "launch in CUDA's syntax"),
+            ExprKind::Launch { .. } => self.notes.leave_out(expr.span, "launch in CUDA's syntax"),
             ExprKind::Lambda(_) => self.unsupported(expr.span, "lambda expression"),
             ExprKind::Statements(_) => self.unsupported(expr.span, "statement expression"),
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
@@ -83,7 +82,7 @@ impl<'a> Walker<'a> {
     fn index(&mut self, expr: &'a Expr, base: &'a Expr, index: &'a Expr, usage: Use) {
         match self.shape(base) {
             Shape::Vector(_) if usage != Use::Discard && !self.stays_own(base) => {
-                self.leave_out(expr.span, "lane of a vector in memory, chosen by an index");
+                self.notes.leave_out(expr.span, "lane of a vector in memory, chosen by an index");
                 self.expr(base, Use::Place);
             }
             Shape::Vector(_) => self.expr(base, Use::Place),
@@ -199,17 +198,10 @@ impl<'a> Walker<'a> {
     fn access(&mut self, expr: &'a Expr, usage: Use) {
         let Some(kind) = usage.site().filter(|_| !matches!(self.shape(expr), Shape::Array(_))) else { return };
         let Some(range) = self.tokens.range(expr.span) else {
-            return self.leave_out(expr.span, "access in a macro that cannot be taken apart");
+            return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart");
         };
-        let site = self.site(kind, expr.span, self.array(expr));
+        let site = self.notes.site(kind, expr.span, self.array(expr));
         self.edits.wrap(range, format!("RACEPROOF_OBJECT({site}, {}, (", number(kind)), "))");
-    }
-
-    /// Adds a site and gives its id.
-    pub(super) fn site(&mut self, kind: SiteKind, span: Span, array: String) -> usize {
-        let span = self.tokens.place_of(span);
-        self.sites.push(Site { kind, span, array, function: self.function.clone() });
-        self.sites.len() - 1
     }
 
     /// What is accessed, as the user wrote it: without indices and parts.

@@ -1,7 +1,7 @@
 //! Declarations: kernels with their log, functions with who calls them, variables of the program.
 
 use super::types::{NoValue, Space, space};
-use super::{Home, Kernel, Local, MOST_POINTERS, MOST_VARIABLES, Parameter, ParameterKind, Walker};
+use super::{Home, Kernel, Local, MOST_POINTERS, MOST_VARIABLES, Parameter, ParameterKind, Translator};
 use crate::syntax::{self, Item, ItemKind, Param, Qualifier, TypeKind, Unit, Variable};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -43,7 +43,7 @@ fn is_kernel(function: &syntax::Function) -> bool {
     function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel))
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Translator<'a> {
     /// Walks the whole unit.
     pub(super) fn unit(&mut self) {
         for item in &self.source.unit.items {
@@ -63,7 +63,7 @@ impl<'a> Walker<'a> {
     fn unread(&mut self, item: &Item, reason: &str) {
         let braces = self.tokens.range(item.span).is_none_or(|mut range| range.any(|at| self.tokens.text(at) == "{"));
         if braces {
-            self.leave_out(item.span, reason);
+            self.notes.leave_out(item.span, reason);
         }
     }
 
@@ -84,11 +84,11 @@ impl<'a> Walker<'a> {
     fn walk_function(&mut self, item: &'a Item, function: &'a syntax::Function) {
         let Some(name) = name_of(function) else { return };
         let Some(&known) = self.functions.get(name) else { return };
-        name.clone_into(&mut self.function);
+        self.notes.enter(name.to_owned());
         let parameters = self.parameter_list(function);
         match parameters {
             _ if !known.is_kernel && !known.has_body => {}
-            None => self.leave_out(item.span, "function whose parameters cannot be found"),
+            None => self.notes.leave_out(item.span, "function whose parameters cannot be found"),
             Some((open, close)) => {
                 let is_empty = close == open + 1 || (close == open + 2 && self.tokens.text(open + 1) == "void");
                 match (known.is_kernel, is_empty) {
@@ -100,20 +100,20 @@ impl<'a> Walker<'a> {
         }
         if let Some(body) = &function.body {
             self.bodies.push(self.tokens.sources().visible(self.tokens.place_of(item.span)));
-            self.scoped(|walker| {
+            self.scoped(|translator| {
                 for param in &function.params {
-                    let shape = walker.types.shape(&param.ty).as_parameter();
-                    walker.declare(&param.name.text, Local { home: Home::Own, shape });
+                    let shape = translator.types.shape(&param.ty).as_parameter();
+                    translator.declare(&param.name.text, Local { home: Home::Own, shape });
                 }
-                walker.in_kernel = known.is_kernel;
+                translator.in_kernel = known.is_kernel;
                 if known.is_kernel {
-                    walker.kernel(item, function, name);
+                    translator.kernel(item, function, name);
                 }
-                walker.block(body);
+                translator.block(body);
             });
         }
         self.in_kernel = false;
-        self.function.clear();
+        self.notes.enter(String::new());
     }
 
     /// The tokens of the parentheses around the parameters.
@@ -206,7 +206,7 @@ impl<'a> Walker<'a> {
         let mut text = String::new();
         for variable in variables.iter().filter(is_local) {
             let Some(kernel) = self.shared.kernels.last_mut().filter(|_| self.in_kernel) else {
-                self.leave_out(variable.span, "local variable outside of a kernel");
+                self.notes.leave_out(variable.span, "local variable outside of a kernel");
                 continue;
             };
             let (range, number) = (kernel.local_ranges().count(), kernel.locals.len());
@@ -221,7 +221,7 @@ impl<'a> Walker<'a> {
         match self.tokens.range(item.span) {
             _ if text.is_empty() => {}
             Some(range) => self.edits.after(range.end - 1, text),
-            None => self.leave_out(item.span, "declaration in a macro that cannot be taken apart"),
+            None => self.notes.leave_out(item.span, "declaration in a macro that cannot be taken apart"),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! They have no address. The vector has one; the bytes of its lanes are logged.
 
-use super::Walker;
+use super::Translator;
 use super::expressions::number;
 use super::types::Shape;
 use crate::instrument::expressions::Use;
@@ -38,7 +38,7 @@ pub(super) fn lanes(name: &str, of: u8) -> Option<Vec<u8>> {
     (!found.is_empty() && found.iter().all(|&lane| lane < whole)).then_some(found)
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Translator<'a> {
     /// The part of a vector that an expression names, if it does.
     pub(super) fn part(&mut self, expr: &'a Expr) -> Option<Part<'a>> {
         let ExprKind::Member { object, arrow, member } = &expr.kind else { return None };
@@ -48,7 +48,7 @@ impl<'a> Walker<'a> {
             // A value of an unknown type, or a place that no declaration describes.
             Shape::Unknown if !self.types.is_field(&member.name.text) && lanes(&member.name.text, 16).is_some() => {
                 if !self.stays_own(expr) {
-                    self.leave_out(expr.span, "part of a vector of unknown type");
+                    self.notes.leave_out(expr.span, "part of a vector of unknown type");
                 }
                 return Some(Part { object, arrow: *arrow, lanes: Vec::new() });
             }
@@ -70,9 +70,9 @@ impl<'a> Walker<'a> {
         if let Some(kind) = usage.site().filter(|_| !is_own && !part.lanes.is_empty()) {
             let ranges = self.tokens.range(expr.span).zip(self.tokens.range(part.object.span));
             let Some((whole, inner)) = ranges else {
-                return self.leave_out(expr.span, "access in a macro that cannot be taken apart");
+                return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart");
             };
-            let site = self.site(kind, expr.span, self.array(part.object));
+            let site = self.notes.site(kind, expr.span, self.array(part.object));
             let logged: Vec<String> = runs(&part.lanes)
                 .iter()
                 .map(|(first, count)| format!(" RACEPROOF_LANES({site}, {}, {first}, {count});", number(kind)))
@@ -81,7 +81,7 @@ impl<'a> Walker<'a> {
             let after = format!(");{logged} raceproof_at; }}))");
             if part.arrow {
                 let Some(operator) = self.tokens.find(inner.end..whole.end, "->") else {
-                    return self.leave_out(expr.span, "access in a macro that cannot be taken apart");
+                    return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart");
                 };
                 self.edits.replace(operator..operator + 1, ".");
                 self.edits.wrap(inner, "(*({ __auto_type raceproof_at = (", after);

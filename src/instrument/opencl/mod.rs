@@ -25,9 +25,10 @@ mod lanes;
 mod statements;
 mod types;
 
+use super::notes::Notes;
 use super::token_edits::{TokenEdits, assemble};
 use super::tokens::Tokens;
-use super::{InstrumentError, Instrumented, LeftOut, Site, Source, guards, runtime, sites};
+use super::{InstrumentError, Instrumented, Source, guards, runtime, sites};
 use crate::source::{Dialect, OpenClVersion, Span};
 use functions::Function;
 use rustc_hash::FxHashMap;
@@ -108,21 +109,19 @@ struct Local<'a> {
 }
 
 /// What is collected, and where the walk stands.
-struct Walker<'a> {
+struct Translator<'a> {
     tokens: &'a Tokens<'a>,
     source: &'a Source<'a>,
     types: Types<'a>,
     functions: FxHashMap<&'a str, Function<'a>>,
     edits: TokenEdits,
-    sites: Vec<Site>,
-    left_out: Vec<LeftOut>,
+    notes: Notes<'a>,
     shared: Shared,
     /// Bodies of functions.
     bodies: Vec<Span>,
     scopes: Vec<FxHashMap<&'a str, Local<'a>>>,
     /// Variables of the program in global memory, met so far.
     globals: Vec<String>,
-    function: String,
     /// Whether local variables belong to the kernel that is being walked.
     in_kernel: bool,
     error: Option<InstrumentError>,
@@ -131,35 +130,34 @@ struct Walker<'a> {
 /// Instruments a unit of OpenCL C.
 pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
     let tokens = Tokens::new(source.output);
-    let mut walker = Walker {
+    let mut translator = Translator {
         tokens: &tokens,
         source,
         types: Types::default(),
         functions: functions::collect(source.unit),
         edits: TokenEdits::default(),
-        sites: Vec::new(),
-        left_out: Vec::new(),
+        notes: Notes::new(&tokens),
         shared: Shared::default(),
         bodies: Vec::new(),
         scopes: vec![FxHashMap::default()],
         globals: Vec::new(),
-        function: String::new(),
         in_kernel: false,
         error: None,
     };
-    walker.unit();
-    let Walker { edits, sites, left_out, mut shared, bodies, error, .. } = walker;
+    translator.unit();
+    let Translator { edits, notes, mut shared, bodies, error, .. } = translator;
     if let Some(error) = error {
         return Err(error);
     }
     // Any function is device code, and its braces show it.
     let guards = guards::guards(&tokens, source, &bodies, &["{"]);
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
-    shared.sites = sites::table(&sites, &source.output.sources);
+    shared.sites = sites::table(&notes.sites, &source.output.sources);
     shared.version = version(source.unit.dialect);
     let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-    Ok(Instrumented { text, sites, kernels, left_out, unordered: Vec::new(), opencl: shared })
+    let Notes { sites, left_out, unordered, .. } = notes;
+    Ok(Instrumented { text, sites, kernels, left_out, unordered, opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.
@@ -211,13 +209,7 @@ impl Kernel {
     }
 }
 
-impl<'a> Walker<'a> {
-    fn leave_out(&mut self, span: Span, what: impl Into<String>) {
-        let function = self.function.clone();
-        let span = self.tokens.place_of(span);
-        self.left_out.push(LeftOut { what: what.into(), function, span });
-    }
-
+impl<'a> Translator<'a> {
     /// Gives the whole unit up; the first reason counts.
     fn refuse(&mut self, span: Span, what: impl Into<String>) {
         let span = self.tokens.place_of(span);

@@ -1,7 +1,7 @@
 //! Statements, and what the tree has no node for.
 
 use super::types::{Space, space};
-use super::{Home, Local, Walker};
+use super::{Home, Local, Translator};
 use crate::instrument::expressions::Use;
 use crate::source::Span;
 use crate::syntax::{AsideKind, Init, Item, ItemKind, Stmt, StmtKind, TypeKind, Variable};
@@ -9,9 +9,9 @@ use crate::syntax::{AsideKind, Init, Item, ItemKind, Stmt, StmtKind, TypeKind, V
 /// What is not understood and holds no access of its own.
 const HARMLESS: [&str; 4] = ["goto statement", "alignof", "offsetof", "character literal"];
 
-impl<'a> Walker<'a> {
+impl<'a> Translator<'a> {
     pub(super) fn block(&mut self, statements: &'a [Stmt]) {
-        self.scoped(|walker| statements.iter().for_each(|statement| walker.statement(statement)));
+        self.scoped(|translator| statements.iter().for_each(|statement| translator.statement(statement)));
     }
 
     fn statement(&mut self, statement: &'a Stmt) {
@@ -19,17 +19,17 @@ impl<'a> Walker<'a> {
             StmtKind::Block(body) => self.block(body),
             StmtKind::Item(item) => self.local_item(item),
             StmtKind::Expr(value) => self.expr(value, Use::Discard),
-            StmtKind::If { init, cond, then, otherwise, .. } => self.scoped(|walker| {
-                walker.optional(init.as_deref());
-                walker.expr(cond, Use::Read);
-                walker.inner(then);
-                otherwise.iter().for_each(|otherwise| walker.inner(otherwise));
+            StmtKind::If { init, cond, then, otherwise, .. } => self.scoped(|translator| {
+                translator.optional(init.as_deref());
+                translator.expr(cond, Use::Read);
+                translator.inner(then);
+                otherwise.iter().for_each(|otherwise| translator.inner(otherwise));
             }),
-            StmtKind::For { init, cond, step, body } => self.scoped(|walker| {
-                walker.optional(init.as_deref());
-                cond.iter().for_each(|cond| walker.expr(cond, Use::Read));
-                step.iter().for_each(|step| walker.expr(step, Use::Discard));
-                walker.inner(body);
+            StmtKind::For { init, cond, step, body } => self.scoped(|translator| {
+                translator.optional(init.as_deref());
+                cond.iter().for_each(|cond| translator.expr(cond, Use::Read));
+                step.iter().for_each(|step| translator.expr(step, Use::Discard));
+                translator.inner(body);
             }),
             StmtKind::While { cond, body } => {
                 self.expr(cond, Use::Read);
@@ -44,16 +44,16 @@ impl<'a> Walker<'a> {
                 self.inner(body);
             }
             StmtKind::Return(Some(value)) => self.expr(value, Use::Read),
-            StmtKind::Asm { .. } => self.leave_out(statement.span, "inline assembly"),
+            StmtKind::Asm { .. } => self.notes.leave_out(statement.span, "inline assembly"),
             // C has none.
-            StmtKind::RangeFor { .. } => self.leave_out(statement.span, "range-based for loop"),
+            StmtKind::RangeFor { .. } => self.notes.leave_out(statement.span, "range-based for loop"),
             StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
             StmtKind::Case(_) | StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
         }
     }
 
     fn inner(&mut self, statement: &'a Stmt) {
-        self.scoped(|walker| walker.statement(statement));
+        self.scoped(|translator| translator.statement(statement));
     }
 
     fn optional(&mut self, statement: Option<&'a Stmt>) {
@@ -82,7 +82,7 @@ impl<'a> Walker<'a> {
         let is_shared = !is_pointer && declared.iter().any(|it| matches!(it, Space::Local | Space::Global));
         let home = if is_shared { Home::Memory } else { Home::Own };
         if declared.contains(&Space::Global) && !is_pointer {
-            self.leave_out(variable.span, "variable of global memory inside a function");
+            self.notes.leave_out(variable.span, "variable of global memory inside a function");
         }
         let shape = self.types.shape(&variable.ty);
         self.declare(&variable.name.text, Local { home, shape });
@@ -100,13 +100,13 @@ impl<'a> Walker<'a> {
 
     /// What could not be read: the parts that were kept are walked; anything else is named.
     pub(super) fn unsupported(&mut self, span: Span, reason: &str) {
-        let Some(range) = self.tokens.range(span) else { return self.leave_out(span, reason) };
+        let Some(range) = self.tokens.range(span) else { return self.notes.leave_out(span, reason) };
         let whole = self.source.asides.iter().find(|aside| self.tokens.range(aside.span) == Some(range.clone()));
         match whole.map(|aside| &aside.kind) {
             Some(AsideKind::Values(values)) => values.iter().for_each(|value| self.expr(value, Use::Read)),
             Some(AsideKind::Statements(statements)) => self.block(statements),
             _ if HARMLESS.contains(&reason) || reason.starts_with("literal") => {}
-            _ => self.leave_out(span, reason),
+            _ => self.notes.leave_out(span, reason),
         }
     }
 }

@@ -1,0 +1,56 @@
+//! What is said beside the edits: the sites, and what is not instrumented, each with the function that holds it.
+
+use super::LeftOut;
+use super::sites::{Site, SiteKind};
+use super::tokens::Tokens;
+use crate::source::Span;
+
+/// What has been said of a unit, and of which function the next things are said.
+pub(super) struct Notes<'a> {
+    tokens: &'a Tokens<'a>,
+    /// The function that is being walked, as users know it.
+    function: String,
+    pub(super) sites: Vec<Site>,
+    pub(super) left_out: Vec<LeftOut>,
+    pub(super) unordered: Vec<LeftOut>,
+}
+
+impl<'a> Notes<'a> {
+    pub(super) fn new(tokens: &'a Tokens<'a>) -> Self {
+        let function = String::new();
+        Notes { tokens, function, sites: Vec::new(), left_out: Vec::new(), unordered: Vec::new() }
+    }
+
+    /// The function that is being walked; empty outside of all.
+    pub(super) fn function(&self) -> &str {
+        &self.function
+    }
+
+    /// What follows is said of this function. Gives the one before.
+    pub(super) fn enter(&mut self, function: String) -> String {
+        std::mem::replace(&mut self.function, function)
+    }
+
+    /// Adds a site and gives its id.
+    pub(super) fn site(&mut self, kind: SiteKind, span: Span, array: String) -> usize {
+        let span = self.tokens.place_of(span);
+        self.sites.push(Site { kind, span, array, function: self.function.clone() });
+        self.sites.len() - 1
+    }
+
+    /// Something that may access memory is not instrumented.
+    pub(super) fn leave_out(&mut self, span: Span, what: impl Into<String>) {
+        let left_out = self.named(span, what.into());
+        self.left_out.push(left_out);
+    }
+
+    /// Something that orders threads is not logged.
+    pub(super) fn leave_unordered(&mut self, span: Span, what: impl Into<String>) {
+        let unordered = self.named(span, what.into());
+        self.unordered.push(unordered);
+    }
+
+    fn named(&self, span: Span, what: String) -> LeftOut {
+        LeftOut { what, function: self.function.clone(), span: self.tokens.place_of(span) }
+    }
+}
