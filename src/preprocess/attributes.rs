@@ -134,7 +134,7 @@ impl Preprocessor<'_> {
             }
         }
         for (span, text) in notes {
-            self.report(Severity::Note, span, &text);
+            self.told.report(Severity::Note, span, &text);
         }
         if left_out.is_empty() {
             return tokens;

@@ -43,7 +43,7 @@ impl Preprocessor<'_> {
         let text = self.spellings.text(name);
         let is_query =
             condition::is_query(text) && (self.language == Language::OpenCl || condition::is_query_of_gcc(text));
-        Truth::of(self.is_dynamic(name) || self.definition(name).is_some() || is_query)
+        Truth::of(self.is_dynamic(name) || self.macros.definition(name).is_some() || is_query)
     }
 
     /// Whether a name stands for something else at each place.
@@ -57,7 +57,7 @@ impl Preprocessor<'_> {
         let truth = self.evaluated(rest);
         let mut choices = self.take_read();
         if truth == Truth::Unknown {
-            self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
+            self.told.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
         } else if !choices.is_empty() {
             let counter = self.counter;
             self.choices.doubting = true;
@@ -90,7 +90,7 @@ impl Preprocessor<'_> {
             at += 1;
             let name = self.spellings.text(token.text).to_owned();
             let is_call = expanded.get(at).is_some_and(|next| next.text == self.names.open);
-            let is_query = condition::is_query(&name) && self.definition(token.text).is_none();
+            let is_query = condition::is_query(&name) && self.macros.definition(token.text).is_none();
             if !is_call || !is_query || name.starts_with("__has_include") {
                 answered.push(token);
                 continue;
@@ -193,7 +193,7 @@ impl Preprocessor<'_> {
     /// `#else` or `#elif` after a branch that was read: the rest of the conditional is skipped.
     pub(super) fn skip_rest(&mut self, whole: Span) {
         if self.stack.last().is_none_or(|top| top.conditionals.is_empty()) {
-            self.complain(whole, "`#else` without `#if`");
+            self.told.complain(whole, "`#else` without `#if`");
             return;
         }
         self.skip_to_branch();
@@ -202,7 +202,7 @@ impl Preprocessor<'_> {
     pub(super) fn close_conditional(&mut self, whole: Span) {
         let Some(top) = self.stack.last_mut() else { return };
         match top.conditionals.pop() {
-            None => self.complain(whole, "`#endif` without `#if`"),
+            None => self.told.complain(whole, "`#endif` without `#if`"),
             Some(conditional) => self.note_region(&conditional, conditional.start.to(whole)),
         }
     }
@@ -222,7 +222,7 @@ impl Preprocessor<'_> {
             let text = self.spellings.text(name.text);
             let ends_branch = depth == 0 && (text == "endif" || text.starts_with("el"));
             if let Some(start) = skipped_from.filter(|_| ends_branch).filter(|&start| start < hash.start) {
-                self.skipped.push(Span { start, end: hash.start, ..hash });
+                self.told.skipped.push(Span { start, end: hash.start, ..hash });
             }
             if ends_branch {
                 skipped_from = None;
@@ -260,7 +260,7 @@ impl Preprocessor<'_> {
         let Some(open) = self.stack.last().and_then(|top| top.conditionals.last()) else { return false };
         let (taken, after_else) = (open.taken, open.after_else);
         if after_else {
-            self.complain(whole, "branch after `#else`");
+            self.told.complain(whole, "branch after `#else`");
             return false;
         }
         let truth = match name {

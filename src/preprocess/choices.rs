@@ -109,7 +109,7 @@ impl Preprocessor<'_> {
                 || matches!(text, "__OPENCL_VERSION__" | "__IMAGE_SUPPORT__" | "__ENDIAN_LITTLE__");
             let is_of_language = matches!(text, "__OPENCL_C_VERSION__" | "CL_VERSION_2_0" | "CL_VERSION_3_0");
             if is_of_device || is_of_language && version == OpenClVersion::Unstated {
-                let body = self.definition(name).map(|it| it.body.iter().map(|it| it.text).collect::<Vec<_>>());
+                let body = self.macros.definition(name).map(|it| it.body.iter().map(|it| it.text).collect::<Vec<_>>());
                 let value = body.unwrap_or_default();
                 let value: String = value.iter().map(|&part| self.spellings.text(part)).collect();
                 let taken = format!("`{text}` is {value}");
@@ -123,7 +123,7 @@ impl Preprocessor<'_> {
     pub(super) fn doubt_pass(&mut self) {
         for name in self.options.dialect.names_of_device_pass() {
             let name = self.spellings.intern(name);
-            if self.definition(name).is_some() {
+            if self.macros.definition(name).is_some() {
                 let id = self.choice("the text is device code".to_owned(), Because::Pass, Some(name));
                 self.choices.of_name.insert(name, Ids::from([id]));
             }
@@ -131,7 +131,7 @@ impl Preprocessor<'_> {
     }
 
     fn macros_defined(&self) -> impl Iterator<Item = Symbol> + '_ {
-        self.spellings.symbols().filter(|&name| self.definition(name).is_some())
+        self.spellings.symbols().filter(|&name| self.macros.definition(name).is_some())
     }
 
     /// The number of a choice.
@@ -152,7 +152,7 @@ impl Preprocessor<'_> {
             return known.clone();
         }
         let text = self.spellings.text(name);
-        let is_known = self.definition(name).is_some()
+        let is_known = self.macros.definition(name).is_some()
             || self.is_dynamic(name)
             || self.choices.undefined.contains(&name)
             || condition::is_operator(text)
@@ -178,7 +178,7 @@ impl Preprocessor<'_> {
     /// Headers that were not found up to here and whose macros nobody knows.
     fn missing_that_define(&self) -> Option<String> {
         let mut names: Vec<&str> = Vec::new();
-        for missing in self.missing_includes.iter().filter(|missing| !is_known(&missing.name)) {
+        for missing in self.told.missing_includes.iter().filter(|missing| !is_known(&missing.name)) {
             if !names.contains(&missing.name.as_str()) {
                 names.push(&missing.name);
             }
@@ -216,7 +216,7 @@ impl Preprocessor<'_> {
     /// Remembers that what stands in a region depends on a choice.
     fn depends(&mut self, id: usize, region: Span) {
         match self.choices.all[id].because {
-            Because::Undecided => self.undecided.push(region),
+            Because::Undecided => self.told.undecided.push(region),
             _ => self.choices.all[id].regions.push(region),
         }
     }
@@ -259,7 +259,7 @@ impl Preprocessor<'_> {
 
     /// Remembers that the text which is read defines a name, or says that it is not defined.
     pub(super) fn settle(&mut self, name: Symbol) {
-        if self.definition(name).is_none() {
+        if self.macros.definition(name).is_none() {
             self.choices.undefined.insert(name);
         }
         if self.choices.all.is_empty() {

@@ -5,66 +5,40 @@
 
 use super::branches::Conditional;
 use super::choices::{Because, Choices};
-use super::expand::{Macro, Params, Pending};
 use super::files::{FileAccess, normalized};
+use super::headers::{Headers, Loaded};
 use super::includes::Search;
 use super::interner::{Interner, Symbol};
 use super::lexer;
+use super::macros::{Macro, Macros, Params};
+use super::packing::Packing;
+use super::pending::Pending;
 use super::predefined;
+use super::told::Told;
 use super::uses::Uses;
-use super::{
-    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtHeader, Token, TokenFlags, TokenKind,
-};
-use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use super::{ForcedInclude, IncludedPart, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
+use crate::diagnostic::Severity;
 use crate::source::{FileId, Language, SourceMap, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Complaints about one unit; a mistake in a loop of macros would repeat itself without end.
-const MOST_DIAGNOSTICS: usize = 100;
-
 /// The state of preprocessing one unit.
 pub(super) struct Preprocessor<'a> {
-    pub(super) files: &'a dyn FileAccess,
     pub(super) sources: SourceMap,
     pub(super) spellings: Interner,
     pub(super) names: Names,
     pub(super) language: Language,
     pub(super) options: &'a Options,
-    pub(super) macros: Vec<Option<Rc<Macro>>>,
-    /// The definitions that `#pragma push_macro` keeps, the last one on top.
-    pub(super) pushed: FxHashMap<Symbol, Vec<Option<Rc<Macro>>>>,
+    pub(super) macros: Macros,
     /// Whether what is expanded is a condition, in which `defined X` is a number.
     pub(super) deciding: bool,
-    /// How many expansions of each macro are being read.
-    pub(super) busy: Vec<u32>,
-    pub(super) pending: Vec<Pending>,
-    /// Lists below this height belong to the reader outside the isolated list.
-    pub(super) floor: usize,
-    /// Number of isolated lists that are being expanded inside each other.
-    pub(super) isolation: usize,
-    /// Tokens that expansions have produced.
-    pub(super) produced: usize,
-    /// Whether a budget is used up.
-    pub(super) gave_up: bool,
+    pub(super) pending: Pending,
     pub(super) stack: Vec<Open>,
-    pub(super) loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
-    pub(super) once: FxHashSet<FileId>,
-    pub(super) entered: usize,
-    /// Tokens of the files entered.
-    pub(super) included: usize,
+    pub(super) headers: Headers<'a>,
     pub(super) counter: u32,
-    pub(super) diagnostics: Vec<Diagnostic>,
-    pub(super) missing_includes: Vec<MissingInclude>,
-    pub(super) sought: Vec<SoughtHeader>,
-    pub(super) includes: Vec<Include>,
-    pub(super) skipped: Vec<Span>,
-    pub(super) undecided: Vec<Span>,
+    pub(super) told: Told,
     pub(super) choices: Choices,
-    /// `#pragma pack` that still holds, and where it did.
-    pub(super) packing: Vec<Span>,
-    pub(super) packed: Vec<Span>,
+    pub(super) packing: Packing,
 }
 
 /// A file that is being read.
@@ -136,36 +110,20 @@ impl<'a> Preprocessor<'a> {
         let mut spellings = Interner::default();
         let names = Names::new(&mut spellings);
         Preprocessor {
-            files,
             sources,
             spellings,
             names,
             language: options.language(),
             options,
-            macros: Vec::new(),
-            pushed: FxHashMap::default(),
+            macros: Macros::default(),
             deciding: false,
-            busy: Vec::new(),
-            pending: Vec::new(),
-            floor: 0,
-            isolation: 0,
-            produced: 0,
-            gave_up: false,
+            pending: Pending::default(),
             stack: Vec::new(),
-            loaded: FxHashMap::default(),
-            once: FxHashSet::default(),
-            entered: 0,
-            included: 0,
+            headers: Headers::new(files),
             counter: 0,
-            diagnostics: Vec::new(),
-            missing_includes: Vec::new(),
-            sought: Vec::new(),
-            includes: Vec::new(),
-            skipped: Vec::new(),
-            undecided: Vec::new(),
+            told: Told::default(),
             choices: Choices::default(),
-            packing: Vec::new(),
-            packed: Vec::new(),
+            packing: Packing::default(),
         }
     }
 
@@ -184,7 +142,7 @@ impl<'a> Preprocessor<'a> {
         }
         for name in &self.options.undefined {
             let name = self.spellings.intern(name);
-            self.set_definition(name, None);
+            self.macros.undefine(name);
         }
         self.doubt_pass();
     }
@@ -201,37 +159,34 @@ impl<'a> Preprocessor<'a> {
         let source = self.sources.file(main);
         let (text, path) = (source.text.clone(), source.path.clone());
         let tokens: Rc<[Token]> = lexer::lex(&text, main, self.language, &mut self.spellings).into();
-        self.loaded.insert(normalized(&path), (main, Rc::clone(&tokens)));
+        self.headers.know(normalized(&path), (main, Rc::clone(&tokens)));
         let mut result = Vec::with_capacity(tokens.len());
         self.stack.push(Open::new(main, tokens));
         self.force_includes(main);
         while let Some(token) = self.expanded() {
             result.push(token);
         }
-        if self.gave_up {
+        if self.told.gave_up {
             result.clear();
         }
         result = self.without_attributes(result);
-        for start in std::mem::take(&mut self.packing) {
-            self.packed_until(start, Span::new(main, 0, u32::MAX as usize));
-            self.packed.push(Span { end: u32::MAX, ..start });
-        }
         let mut choices = std::mem::take(&mut self.choices.all);
         choices.retain(|choice| choice.because != Because::Undecided && !choice.regions.is_empty());
         let uses = Uses::of(&result, &self.spellings, &self.sources, choices);
+        let Told { diagnostics, missing_includes, sought, includes, skipped, undecided, gave_up } = self.told;
         Output {
             uses,
             sources: self.sources,
             tokens: result,
-            gave_up: self.gave_up,
+            gave_up,
             spellings: self.spellings,
-            diagnostics: self.diagnostics,
-            missing_includes: self.missing_includes,
-            sought: self.sought,
-            includes: self.includes,
-            skipped: self.skipped,
-            undecided: self.undecided,
-            packed: self.packed,
+            diagnostics,
+            missing_includes,
+            sought,
+            includes,
+            skipped,
+            undecided,
+            packed: self.packing.of_unit(Span::new(main, 0, u32::MAX as usize)),
         }
     }
 
@@ -257,52 +212,21 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn find_forced(&mut self, forced: &ForcedInclude, main: FileId) -> Option<(FileId, Rc<[Token]>)> {
+    fn find_forced(&mut self, forced: &ForcedInclude, main: FileId) -> Option<Loaded> {
         let places = std::iter::once(&forced.directory).chain(&self.options.include_dirs);
         let places: Vec<PathBuf> = places.map(|place| normalized(&place.join(&forced.name))).collect();
         let found = places.iter().find_map(|place| self.load(place));
         if found.is_none() {
             let name = forced.name.display().to_string();
             let span = Span::new(main, 0, 0);
-            self.report(Severity::Warning, span, &format!("the file `{name}` that the build includes is not found"));
-            self.missing_includes.push(MissingInclude { name, span });
+            self.told.report(
+                Severity::Warning,
+                span,
+                &format!("the file `{name}` that the build includes is not found"),
+            );
+            self.told.missing_includes.push(MissingInclude { name, span });
         }
         found
-    }
-
-    pub(super) fn complain(&mut self, span: Span, message: &str) {
-        self.report(Severity::Warning, span, message);
-    }
-
-    pub(super) fn report(&mut self, severity: Severity, span: Span, message: &str) {
-        if self.diagnostics.len() >= MOST_DIAGNOSTICS && severity != Severity::Error {
-            return;
-        }
-        self.diagnostics.push(Diagnostic {
-            rule: RuleId::Parse,
-            severity,
-            message: message.to_owned(),
-            primary: Label { span, text: String::new() },
-            secondary: Vec::new(),
-            notes: Vec::new(),
-        });
-    }
-
-    /// Stops at a budget: nothing more is read, and the file says so.
-    pub(super) fn give_up(&mut self, span: Span, why: &str) {
-        self.report(Severity::Error, span, &format!("{why}; the file is not read"));
-        self.gave_up = true;
-    }
-
-    pub(super) fn definition(&self, name: Symbol) -> Option<Rc<Macro>> {
-        self.macros.get(name.index())?.clone()
-    }
-
-    pub(super) fn is_busy(&mut self, name: Symbol) -> bool {
-        if self.busy.len() <= name.index() {
-            self.busy.resize(name.index() + 64, 0);
-        }
-        self.busy[name.index()] > 0
     }
 
     /// `__LINE__`, `__FILE__`, `__COUNTER__`, `__INCLUDE_LEVEL__`.
@@ -358,7 +282,7 @@ impl<'a> Preprocessor<'a> {
     pub(super) fn leave_file(&mut self) {
         let Some(open) = self.stack.pop() else { return };
         for conditional in open.conditionals {
-            self.complain(conditional.start, "unterminated conditional directive");
+            self.told.complain(conditional.start, "unterminated conditional directive");
             let end = self.sources.file(open.file).text.len();
             self.note_region(&conditional, Span { end: end as u32, ..conditional.start });
         }
@@ -402,7 +326,7 @@ impl<'a> Preprocessor<'a> {
             "endif" => self.close_conditional(whole),
             "error" => {
                 let text = self.sources.text(whole).trim_start_matches(['#', ' ', '\t']).to_owned();
-                self.report(Severity::Warning, whole, text.trim_end());
+                self.told.report(Severity::Warning, whole, text.trim_end());
             }
             "pragma" => {
                 let words: Vec<String> = rest.iter().map(|token| self.spellings.text(token.text).to_owned()).collect();
@@ -411,13 +335,6 @@ impl<'a> Preprocessor<'a> {
             // `#warning`, `#ident` and what only other compilers know change no meaning.
             _ => {}
         }
-    }
-
-    pub(super) fn set_definition(&mut self, name: Symbol, definition: Option<Rc<Macro>>) {
-        if self.macros.len() <= name.index() {
-            self.macros.resize(name.index() + 64, None);
-        }
-        self.macros[name.index()] = definition;
     }
 
     /// `#line 500 "name"`, whose operands macros may give.
@@ -435,21 +352,20 @@ impl<'a> Preprocessor<'a> {
     pub(super) fn define(&mut self, rest: &[Token], whole: Span) {
         let Some((name, rest)) = rest.split_first() else { return };
         if name.kind != TokenKind::Identifier || name.text == self.names.defined {
-            self.complain(whole, "macro names must be identifiers");
+            self.told.complain(whole, "macro names must be identifiers");
             return;
         }
         let called = rest.first().is_some_and(|next| next.text == self.names.open && !next.flags.is_apart());
         let (params, body) = if called {
             let Some((params, body)) = self.params(&rest[1..]) else {
-                self.complain(whole, "malformed parameters of a macro");
+                self.told.complain(whole, "malformed parameters of a macro");
                 return;
             };
             (Some(params), body)
         } else {
             (None, rest)
         };
-        let definition = Macro { params, body: body.into() };
-        self.set_definition(name.text, Some(Rc::new(definition)));
+        self.macros.define(name.text, Macro { params, body: body.into() });
         self.settle(name.text);
     }
 
@@ -485,9 +401,7 @@ impl<'a> Preprocessor<'a> {
 
     pub(super) fn undefine(&mut self, rest: &[Token]) {
         let Some(name) = rest.first() else { return };
-        if let Some(slot) = self.macros.get_mut(name.text.index()) {
-            *slot = None;
-        }
+        self.macros.undefine(name.text);
         self.settle(name.text);
     }
 }

@@ -9,25 +9,10 @@ use super::condition::Truth;
 use super::directives::Preprocessor;
 use super::interner::Symbol;
 use super::lexer;
+use super::macros::{Macro, Params};
 use super::{Token, TokenFlags, TokenKind};
 use crate::source::{ExpansionId, FileId, Span};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
-
-/// A macro definition.
-#[derive(Debug)]
-pub(super) struct Macro {
-    pub(super) params: Option<Params>,
-    pub(super) body: Rc<[Token]>,
-}
-
-/// The parameters of a function-like macro.
-#[derive(Debug)]
-pub(super) struct Params {
-    pub(super) names: Vec<Symbol>,
-    /// Whether the last parameter takes all remaining arguments.
-    pub(super) variadic: bool,
-}
 
 /// A call as it was collected.
 struct Call {
@@ -37,19 +22,8 @@ struct Call {
     close: Token,
 }
 
-/// A list of tokens on the stack.
-pub(super) struct Pending {
-    tokens: Vec<Token>,
-    next: usize,
-    /// The macro whose expansion this is.
-    busy: Option<Symbol>,
-}
-
 /// Deepest nesting of calls inside arguments of calls.
 const ARGUMENT_DEPTH: usize = 100;
-/// Tokens that expansions may produce in all before raceproof gives up on a file.
-const EXPANSION_BUDGET: usize = 3_000_000;
-
 impl Preprocessor<'_> {
     /// The next token after macro expansion.
     pub(super) fn expanded(&mut self) -> Option<Token> {
@@ -61,7 +35,7 @@ impl Preprocessor<'_> {
             if self.deciding && token.text == self.names.defined {
                 return Some(self.defined_by_macro(token));
             }
-            if self.is_busy(token.text) {
+            if self.macros.is_busy(token.text) {
                 token.flags |= TokenFlags::PAINTED;
                 return Some(token);
             }
@@ -77,7 +51,7 @@ impl Preprocessor<'_> {
                 self.pragma_operator(call, token.span.file);
                 continue;
             }
-            let Some(definition) = self.definition(token.text) else { return Some(token) };
+            let Some(definition) = self.macros.definition(token.text) else { return Some(token) };
             if !self.enter(&token, &definition) {
                 return Some(token);
             }
@@ -97,51 +71,35 @@ impl Preprocessor<'_> {
 
     /// Expands `tokens` alone, as an argument or a condition.
     pub(super) fn expand_list(&mut self, tokens: Vec<Token>) -> Vec<Token> {
-        let outer = std::mem::replace(&mut self.floor, self.pending.len());
-        self.pending.push(Pending { tokens, next: 0, busy: None });
+        let outer = self.pending.isolate(tokens);
         let mut result = Vec::new();
-        self.isolation += 1;
         while let Some(token) = self.expanded() {
             result.push(token);
         }
-        self.isolation -= 1;
-        self.floor = outer;
+        self.pending.restore(outer);
         result
     }
 
     /// The next token as written.
     pub(super) fn unexpanded(&mut self) -> Option<Token> {
-        if self.gave_up {
+        if self.told.gave_up {
             return None;
         }
-        while self.pending.len() > self.floor {
-            let top = self.pending.last_mut()?;
-            if let Some(&token) = top.tokens.get(top.next) {
-                top.next += 1;
-                return Some(token);
-            }
-            self.pop();
+        if let Some(token) = self.pending.next(&mut self.macros) {
+            return Some(token);
         }
-        if self.isolation > 0 { None } else { self.next_of_files() }
-    }
-
-    fn pop(&mut self) {
-        if let Some(Pending { busy: Some(name), .. }) = self.pending.pop() {
-            self.busy[name.index()] -= 1;
-        }
+        if self.pending.isolation() > 0 { None } else { self.next_of_files() }
     }
 
     /// Whether the next token is `(`, without taking it.
     fn next_is_open(&mut self) -> bool {
-        if self.gave_up {
+        if self.told.gave_up {
             return false;
         }
-        for list in self.pending[self.floor..].iter().rev() {
-            if let Some(token) = list.tokens.get(list.next) {
-                return token.text == self.names.open;
-            }
+        if let Some(token) = self.pending.peek() {
+            return token.text == self.names.open;
         }
-        self.isolation == 0 && self.peek_files().is_some_and(|token| token.text == self.names.open)
+        self.pending.isolation() == 0 && self.peek_files().is_some_and(|token| token.text == self.names.open)
     }
 
     /// Pushes the expansion of `token`; false if it is a function-like macro's name without a call.
@@ -155,22 +113,22 @@ impl Preprocessor<'_> {
         if !self.next_is_open() {
             return false;
         }
-        if self.isolation > ARGUMENT_DEPTH {
-            self.complain(token.span, "macro calls nested too deeply in arguments");
+        if self.pending.isolation() > ARGUMENT_DEPTH {
+            self.told.complain(token.span, "macro calls nested too deeply in arguments");
             return false;
         }
         let Some(Call { open, arguments, close }) = self.collect_arguments(token) else { return false };
         let range = self.sources.join(token.span, close.span);
-        if self.isolation > 0 && !self.spend(range, arguments.iter().map(Vec::len).sum()) {
+        if self.pending.isolation() > 0 && !self.spend(range, arguments.iter().map(Vec::len).sum()) {
             return false;
         }
         let arguments = match fit(params, arguments, self.names.comma) {
             Ok(arguments) => arguments,
             Err(arguments) => {
                 let name = self.spellings.text(token.text).to_owned();
-                self.complain(range, &format!("wrong number of arguments for macro `{name}`"));
+                self.told.complain(range, &format!("wrong number of arguments for macro `{name}`"));
                 let inside = arguments.into_iter().flatten();
-                self.put_back(std::iter::once(open).chain(inside).chain([close]).collect());
+                self.pending.put_back(std::iter::once(open).chain(inside).chain([close]).collect());
                 return false;
             }
         };
@@ -194,21 +152,15 @@ impl Preprocessor<'_> {
         if !self.spend(token.span, body.len() + 1) {
             return;
         }
-        self.busy[token.text.index()] += 1;
-        self.pending.push(Pending { tokens: body, next: 0, busy: Some(token.text) });
+        self.pending.expand(token.text, body, &mut self.macros);
     }
 
     /// Counts tokens that expansion handles; false once the budget is used up.
     fn spend(&mut self, at: Span, tokens: usize) -> bool {
-        self.produced += tokens;
-        if self.produced > EXPANSION_BUDGET && !self.gave_up {
-            self.give_up(at, "macros expand to too many tokens");
+        if !self.pending.spend(tokens) && !self.told.gave_up {
+            self.told.give_up(at, "macros expand to too many tokens");
         }
-        !self.gave_up
-    }
-
-    fn put_back(&mut self, tokens: Vec<Token>) {
-        self.pending.push(Pending { tokens, next: 0, busy: None });
+        !self.told.gave_up
     }
 
     /// Takes `( … )` and splits it at its commas. `None` at the end of the input: the tokens are put back.
@@ -219,10 +171,10 @@ impl Preprocessor<'_> {
         loop {
             let Some(token) = self.unexpanded() else {
                 let text = self.spellings.text(name.text).to_owned();
-                self.complain(name.span, &format!("unterminated call of macro `{text}`"));
+                self.told.complain(name.span, &format!("unterminated call of macro `{text}`"));
                 let rest: Vec<Token> = std::iter::once(open).chain(arguments.into_iter().flatten()).collect();
                 self.spend(name.span, rest.len());
-                self.put_back(rest);
+                self.pending.put_back(rest);
                 return None;
             };
             let text = token.text;
@@ -426,7 +378,7 @@ impl Preprocessor<'_> {
             result.push(Token { text: self.spellings.intern(&text), kind, span, flags });
             return;
         }
-        self.complain(right.span, &format!("pasting forms `{text}`, which is no token"));
+        self.told.complain(right.span, &format!("pasting forms `{text}`, which is no token"));
         result.extend([left, right]);
     }
 

@@ -1,21 +1,17 @@
 //! Headers: where they are looked for, and entering them.
 //!
-//! Guarantees: no chain of includes is deeper than [`INCLUDE_DEPTH`], no unit enters more files or tokens than a budget allows.
+//! Guarantees: no chain of includes is deeper than [`INCLUDE_DEPTH`], no unit enters more files or tokens than [`super::headers`]
+//! allows.
 
 use super::directives::{Open, Preprocessor};
 use super::files::normalized;
-use super::{Include, MissingInclude, SoughtBy, SoughtHeader, Token, TokenFlags, TokenKind, lexer};
+use super::headers::Loaded;
+use super::{Include, MissingInclude, SoughtBy, SoughtHeader, Token, TokenFlags, TokenKind};
 use crate::source::{FileId, Span};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// Deepest chain of includes.
 const INCLUDE_DEPTH: usize = 64;
-/// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
-const INCLUDE_COUNT: usize = 20_000;
-/// Tokens of all files that one unit may enter: a large file that includes itself would otherwise fill the memory.
-const INCLUDE_BUDGET: usize = 6_000_000;
-
 /// Where the search for a header starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Search {
@@ -32,26 +28,24 @@ impl Preprocessor<'_> {
             self.header_of(&expanded)
         });
         let Some((name, quoted)) = named else {
-            self.complain(whole, "malformed include directive");
+            self.told.complain(whole, "malformed include directive");
             return;
         };
         let Some((file, tokens)) = self.find_header(&name, quoted, whole.file, search) else {
-            self.missing_includes.push(MissingInclude { name, span: whole });
+            self.told.missing_includes.push(MissingInclude { name, span: whole });
             return;
         };
-        if self.once.contains(&file) {
-            self.includes.push(Include { span: whole, entered: None });
+        if self.headers.is_done(file) {
+            self.told.includes.push(Include { span: whole, entered: None });
             return;
         }
-        self.includes.push(Include { span: whole, entered: Some(file) });
-        self.entered += 1;
-        if self.stack.len() >= INCLUDE_DEPTH || self.entered > INCLUDE_COUNT {
-            self.complain(whole, "includes nested too deeply");
+        self.told.includes.push(Include { span: whole, entered: Some(file) });
+        if !self.headers.count_file() || self.stack.len() >= INCLUDE_DEPTH {
+            self.told.complain(whole, "includes nested too deeply");
             return;
         }
-        self.included += tokens.len();
-        if self.included > INCLUDE_BUDGET {
-            self.give_up(whole, "includes bring in too many tokens");
+        if !self.headers.count_tokens(tokens.len()) {
+            self.told.give_up(whole, "includes bring in too many tokens");
             return;
         }
         self.stack.push(Open::new(file, tokens));
@@ -83,13 +77,7 @@ impl Preprocessor<'_> {
         None
     }
 
-    pub(super) fn find_header(
-        &mut self,
-        name: &str,
-        quoted: bool,
-        includer: FileId,
-        search: Search,
-    ) -> Option<(FileId, Rc<[Token]>)> {
+    pub(super) fn find_header(&mut self, name: &str, quoted: bool, includer: FileId, search: Search) -> Option<Loaded> {
         let path = &self.sources.file(includer).path;
         let beside = path.parent().map(Path::to_path_buf).filter(|_| quoted && search == Search::FromStart);
         let dirs = &self.options.include_dirs;
@@ -106,32 +94,18 @@ impl Preprocessor<'_> {
     }
 
     /// A header that no include path leads to, from the project.
-    pub(super) fn seek(&mut self, name: &str, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
+    pub(super) fn seek(&mut self, name: &str, includer: FileId) -> Option<Loaded> {
         let headers = self.options.headers.as_ref()?;
         let includer = &self.sources.file(includer).path;
         let stated = headers.within(&self.options.stated_dirs, name, includer);
         let by = if stated.is_some() { SoughtBy::Build } else { SoughtBy::Name };
         let header = stated.or_else(|| headers.find(name, includer))?;
         let loaded = self.load(&normalized(&header.path))?;
-        let sought = SoughtHeader { name: name.to_owned(), inside: header.inside, by };
-        if !self.sought.contains(&sought) {
-            self.sought.push(sought);
-        }
+        self.told.seek(SoughtHeader { name: name.to_owned(), inside: header.inside, by });
         Some(loaded)
     }
 
-    pub(super) fn load(&mut self, path: &Path) -> Option<(FileId, Rc<[Token]>)> {
-        if let Some((file, tokens)) = self.loaded.get(path) {
-            return Some((*file, Rc::clone(tokens)));
-        }
-        let text = self.files.read(path)?;
-        if u32::try_from(text.len()).is_err() {
-            return None;
-        }
-        let file = self.sources.add_file(path, text);
-        let text = self.sources.file(file).text.clone();
-        let tokens: Rc<[Token]> = lexer::lex(&text, file, self.language, &mut self.spellings).into();
-        self.loaded.insert(path.to_path_buf(), (file, Rc::clone(&tokens)));
-        Some((file, tokens))
+    pub(super) fn load(&mut self, path: &Path) -> Option<Loaded> {
+        self.headers.load(path, self.language, &mut self.sources, &mut self.spellings)
     }
 }

@@ -24,13 +24,18 @@ mod condition;
 mod directives;
 mod expand;
 mod files;
+mod headers;
 pub mod host_text;
 mod includes;
 mod interner;
 mod lexer;
+mod macros;
+mod packing;
+mod pending;
 mod pragmas;
 mod predefined;
 pub mod stated;
+mod told;
 mod uses;
 
 pub use choices::{Because, Choice};
