@@ -1,6 +1,6 @@
 //! Annotations that kernels carry for other checkers: GPUVerify's, Faial's and the compilers' own.
 
-use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled};
+use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled_value};
 use super::types::Scalar;
 use super::{Builtin, Claim, Direction, Formula, OffsetUnit};
 use crate::source::Language;
@@ -52,7 +52,7 @@ pub(super) fn annotation(language: Language, name: &str) -> Option<Meaning> {
         "__same_group" => formula(Formula::SameGroup, fixed(BOOL)),
         // In CUDA it is a vote, unless it stands in an annotation.
         "__all" if language == Language::OpenCl => formula(Formula::Both, fixed(BOOL)),
-        "__non_temporal" => unmodelled(&format!("annotation `{name}`"), false, fixed(BOOL)),
+        "__non_temporal" => unmodelled_value(&format!("annotation `{name}`"), fixed(BOOL)),
         // What follows the condition says for which threads other checkers may use it.
         _ if name.starts_with("__barrier_invariant") => claim(Claim::Asserted),
         _ if name.starts_with("__uniform_") => formula(Formula::Uniform, fixed(BOOL)),

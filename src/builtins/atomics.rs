@@ -114,7 +114,7 @@ fn opencl2(rest: &str) -> Option<Meaning> {
     }
     match stem {
         "flag_test_and_set" | "flag_clear" => Some(meaning(Builtin::Flag, fixed(Scalar::Bool))),
-        "init" => Some(unmodelled("atomic_init", true, ResultType::Void)),
+        "init" => Some(unmodelled("atomic_init", ResultType::Void)),
         _ => Some(made(operation(stem)?, order, scope)),
     }
 }

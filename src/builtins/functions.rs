@@ -79,8 +79,13 @@ pub(super) fn fixed(scalar: Scalar) -> ResultType {
 }
 
 /// What is known and not modelled.
-pub(super) fn unmodelled(reason: &str, touches_memory: bool, result: ResultType) -> Meaning {
-    meaning(Builtin::Unmodelled { reason: reason.to_owned(), touches_memory }, result)
+pub(super) fn unmodelled(reason: &str, result: ResultType) -> Meaning {
+    meaning(Builtin::Unmodelled { reason: reason.to_owned(), touches_memory: true }, result)
+}
+
+/// A function of which only the value is not modelled.
+pub(super) fn unmodelled_value(reason: &str, result: ResultType) -> Meaning {
+    meaning(Builtin::Unmodelled { reason: reason.to_owned(), touches_memory: false }, result)
 }
 
 pub(super) fn pure(result: ResultType) -> Meaning {
@@ -162,7 +167,7 @@ fn cuda(name: &str) -> Option<Meaning> {
             meaning(Builtin::Phase(Phase::Arrive, Some(SyncScope::Cluster)), ResultType::Void)
         }
         "__cluster_barrier_arrive_relaxed" => {
-            unmodelled("arrival at a barrier that publishes nothing", true, ResultType::Void)
+            unmodelled("arrival at a barrier that publishes nothing", ResultType::Void)
         }
         "__cluster_barrier_wait" => meaning(Builtin::Phase(Phase::Wait, Some(SyncScope::Cluster)), ResultType::Void),
         "__threadfence" => fence(SyncScope::Grid),
@@ -206,11 +211,11 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__match_any_sync" => named(Made::MatchAny, fixed(UINT)),
         "__match_all_sync" => named(Made::MatchAll, fixed(UINT)),
         // Names of HIP, where votes have a bit for each of up to 64 lanes.
-        "__ballot64" => unmodelled("vote of a wavefront", false, fixed(ULONG)),
+        "__ballot64" => unmodelled_value("vote of a wavefront", fixed(ULONG)),
         "__builtin_amdgcn_wavefrontsize" => {
-            unmodelled("size of a wavefront, which the device decides", false, fixed(UINT))
+            unmodelled_value("size of a wavefront, which the device decides", fixed(UINT))
         }
-        "__lane_id" => unmodelled("lane of a wavefront, whose size the device decides", false, fixed(UINT)),
+        "__lane_id" => unmodelled_value("lane of a wavefront, whose size the device decides", fixed(UINT)),
         "wall_clock64" => meaning(Builtin::Schedule, fixed(LONG)),
         "__reduce_add_sync" => named(Made::Reduced(Operation::Add), ResultType::Second),
         "__reduce_min_sync" => named(Made::Reduced(Operation::Min), ResultType::Second),
@@ -272,10 +277,10 @@ fn cuda(name: &str) -> Option<Meaning> {
             surface(Direction::Read, 3)
         }
         "__trap" => meaning(Builtin::End, ResultType::Void),
-        "__brkpt" | "__nanosleep" => unmodelled("pause", false, ResultType::Void),
+        "__brkpt" | "__nanosleep" => unmodelled_value("pause", ResultType::Void),
         "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => known(PureFunction::Query, fixed(UINT)),
         "__cvta_generic_to_shared" => meaning(Builtin::SharedAddress, fixed(ULONG)),
-        "__cvta_generic_to_global" => unmodelled(ADDRESS_AS_NUMBER, true, fixed(ULONG)),
+        "__cvta_generic_to_global" => unmodelled(ADDRESS_AS_NUMBER, fixed(ULONG)),
         "__prof_trigger" => meaning(Builtin::Hint, ResultType::Void),
         // Their pointers are all results.
         "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
@@ -284,7 +289,7 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__pipeline_memcpy_async" => meaning(Builtin::Copying(Copying::Copy), ResultType::Void),
         "__pipeline_commit" => meaning(Builtin::Copying(Copying::Commit), ResultType::Void),
         "__pipeline_wait_prior" => meaning(Builtin::Copying(Copying::WaitPrior), ResultType::Void),
-        "memcpy_async" => unmodelled("asynchronous copy", true, ResultType::Void),
+        "memcpy_async" => unmodelled("asynchronous copy", ResultType::Void),
         "malloc" => meaning(Builtin::Dynamic(Dynamic::Allocate), ResultType::Unknown),
         "free" => meaning(Builtin::Dynamic(Dynamic::Free), ResultType::Unknown),
         "alloca" | "__builtin_alloca" => meaning(Builtin::Dynamic(Dynamic::OnStack), ResultType::Unknown),
@@ -332,7 +337,7 @@ fn opencl(name: &str) -> Option<Meaning> {
         | "get_sub_group_size"
         | "get_num_sub_groups"
         | "get_max_sub_group_size"
-        | "get_enqueued_num_sub_groups" => unmodelled("sub-group of unknown size", false, fixed(UINT)),
+        | "get_enqueued_num_sub_groups" => unmodelled_value("sub-group of unknown size", fixed(UINT)),
         "barrier" | "work_group_barrier" => barrier(SyncScope::Block),
         "sub_group_barrier" => barrier(SyncScope::Warp),
         // OpenCL 2 says that these reach the work-group only; OpenCL 1 promises other work-groups nothing.

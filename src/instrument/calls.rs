@@ -78,7 +78,7 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Member { object, arrow, member } => {
                 self.native_sync_method(expr, callee, arguments);
-                let is_of_object = self.is_method_of_object(object, *arrow);
+                let is_of_object = self.is_method_of_object(callee);
                 if is_of_object && *arrow && self.within.is_on_device() {
                     self.access(object, Use::Told);
                 }

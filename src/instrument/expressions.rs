@@ -101,8 +101,8 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Member { object, arrow, member } => {
                 let shared = !self.stays_own(expr);
-                if shared && self.is_bit_field(object, *arrow, &member.name.text) {
-                    self.access_whole(expr, object, *arrow, usage);
+                if shared && self.is_bit_field(expr, &member.name.text) {
+                    self.access_whole(expr, usage);
                 } else if shared {
                     self.access(expr, usage);
                 }
@@ -174,9 +174,8 @@ impl<'a> Walker<'a> {
     }
 
     /// Whether a call is one of a method of such an object.
-    pub(super) fn is_method_of_object(&self, object: &Expr, arrow: bool) -> bool {
-        let shape = self.shape(object);
-        self.source.backend == Backend::Cpu && (if arrow { shape.inside() } else { shape }) == Shape::Object
+    pub(super) fn is_method_of_object(&self, callee: &Expr) -> bool {
+        self.source.backend == Backend::Cpu && self.whole(callee) == Shape::Object
     }
 
     /// What is indexed or dereferenced: a pointer is read, an array or a record with operators is only named.
@@ -226,18 +225,26 @@ impl<'a> Walker<'a> {
         self.access(expr, usage);
     }
 
-    fn is_bit_field(&self, object: &Expr, arrow: bool, name: &str) -> bool {
-        match self.record_of(object, arrow) {
+    fn is_bit_field(&self, member: &Expr, name: &str) -> bool {
+        match self.record_of(member) {
             Some(record) => self.facts.is_bit_field(Some(&record), name),
             None => self.facts.is_bit_field(None, name),
         }
     }
 
+    /// The shape of that of which `object.…` (or `object->…`) is a part.
+    fn whole(&self, member: &Expr) -> Shape {
+        match &member.kind {
+            // An array is a pointer to its first element.
+            ExprKind::Member { object, arrow: true, .. } => self.shape(object).inside(),
+            ExprKind::Member { object, .. } => self.shape(object),
+            _ => Shape::Unknown,
+        }
+    }
+
     /// The record of which `object.…` (or `object->…`) is a part.
-    fn record_of(&self, object: &Expr, arrow: bool) -> Option<String> {
-        let whole = self.shape(object);
-        // An array is a pointer to its first element.
-        match if arrow { whole.inside() } else { whole } {
+    fn record_of(&self, member: &Expr) -> Option<String> {
+        match self.whole(member) {
             Shape::Record(record) => Some(record),
             _ => None,
         }
@@ -276,7 +283,7 @@ impl<'a> Walker<'a> {
             ExprKind::Path(path) => !self.is_memory(path) && !self.is_dynamic_shared(path),
             ExprKind::Index(base, _) => matches!(self.shape(base), Shape::Array(_)) && self.stays_own(base),
             ExprKind::Member { object, arrow, member } => {
-                let record = self.record_of(object, *arrow);
+                let record = self.record_of(expr);
                 let leads_away = self.facts.is_reference_member(record.as_deref(), &member.name.text);
                 !arrow && !leads_away && self.stays_own(object)
             }
@@ -301,8 +308,8 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Index(base, _) | ExprKind::Unary(UnaryOp::Deref, base) => self.shape(base).inside(),
             ExprKind::Unary(UnaryOp::AddressOf, object) => Shape::Pointer(self.shape(object).into()),
-            ExprKind::Member { object, arrow, member } => {
-                let Some(record) = self.record_of(object, *arrow) else { return Shape::Unknown };
+            ExprKind::Member { member, .. } => {
+                let Some(record) = self.record_of(expr) else { return Shape::Unknown };
                 let field = self.facts.field(&record, &member.name.text);
                 field.map_or(Shape::Unknown, |ty| Shape::of(ty, &self.facts))
             }
@@ -361,14 +368,15 @@ impl<'a> Walker<'a> {
     }
 
     /// A bit-field has no address: the access is that of the whole object.
-    fn access_whole(&mut self, expr: &Expr, object: &Expr, arrow: bool, usage: Use) {
+    fn access_whole(&mut self, expr: &Expr, usage: Use) {
+        let ExprKind::Member { object, arrow, .. } = &expr.kind else { return };
         let Some(kind) = usage.site().filter(|_| self.within.is_on_device()) else { return };
         let (Some(range), Some(inner)) = (self.tokens.range(expr.span), self.tokens.range(object.span)) else {
             return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
         let site = self.notes.site(kind, expr.span, self.array(expr));
         let name = wrapper(kind);
-        if !arrow {
+        if !*arrow {
             return self.edits.wrap(inner, format!("::raceproof::{name}({site}, "), ")");
         }
         if let Some(operator) = self.tokens.find(inner.end..range.end, "->") {

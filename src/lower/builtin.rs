@@ -257,19 +257,20 @@ impl Pass<'_> {
     fn scalar_product_of_24_bits(&mut self, a: ExprId, b: ExprId, call: &Expr) -> Value {
         let ty = self.kernel.exprs.ty(a);
         let ScalarType::Int { signed, .. } = ty else { return self.missing(call) };
+        let factors = if signed { Factors::Signed } else { Factors::Unsigned };
         if self.program.language == Language::OpenCl {
             let ranges = [a, b].map(|factor| self.range(factor));
-            if ranges.iter().flatten().any(|range| is_outside_24_bits(*range, signed)) {
+            if ranges.iter().flatten().any(|range| factors.are_outside(*range)) {
                 let reason = "what `mul24` makes of numbers of more than 24 bits".to_owned();
                 return Value::Scalar(self.havoc(ty, HavocReason::Implementation(reason), call.span));
             }
-            if !ranges.iter().all(|range| range.is_some_and(|range| fits_24_bits(range, signed))) {
+            if !ranges.iter().all(|range| range.is_some_and(|range| factors.fit(range))) {
                 self.rely(Some(call.span), Relied::FactorsOf24Bits);
             }
         }
         let wide = ScalarType::Int { width: 64, signed };
         let [a, b] = [a, b].map(|factor| {
-            let low = self.low_24_bits(factor, signed);
+            let low = self.low_24_bits(factor, factors);
             self.exprs().convert(wide, low)
         });
         let product = self.exprs().binary(BinaryOp::Mul, a, b);
@@ -280,8 +281,9 @@ impl Pass<'_> {
     }
 
     /// The low bits of a factor, which are all of it where it is known to fit.
-    fn low_24_bits(&mut self, factor: ExprId, signed: bool) -> ExprId {
-        let fits = self.range(factor).is_some_and(|range| fits_24_bits(range, signed));
+    fn low_24_bits(&mut self, factor: ExprId, factors: Factors) -> ExprId {
+        let fits = self.range(factor).is_some_and(|range| factors.fit(range));
+        let signed = factors == Factors::Signed;
         if fits { factor } else { self.exprs().convert(ScalarType::Int { width: 24, signed }, factor) }
     }
 
@@ -578,16 +580,30 @@ fn whole_vector(lanes: &[(Place, u64)], ty: TypeId, size: u64) -> Option<Place> 
     (*end == size).then(|| Place { pointer: first.pointer.clone(), ty, bits: None })
 }
 
-fn fits_24_bits((least, greatest): (i128, i128), signed: bool) -> bool {
-    let (lowest, highest) = numbers_of_24_bits(signed);
-    lowest <= least && greatest <= highest
+/// The factors of a product of 24 bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Factors {
+    Signed,
+    Unsigned,
 }
 
-fn is_outside_24_bits((least, greatest): (i128, i128), signed: bool) -> bool {
-    let (lowest, highest) = numbers_of_24_bits(signed);
-    greatest < lowest || highest < least
-}
+impl Factors {
+    /// Whether numbers of a range are of 24 bits.
+    fn fit(self, (least, greatest): (i128, i128)) -> bool {
+        let (lowest, highest) = self.numbers();
+        lowest <= least && greatest <= highest
+    }
 
-fn numbers_of_24_bits(signed: bool) -> (i128, i128) {
-    if signed { (-(1 << 23), (1 << 23) - 1) } else { (0, (1 << 24) - 1) }
+    /// Whether no number of a range is of 24 bits.
+    fn are_outside(self, (least, greatest): (i128, i128)) -> bool {
+        let (lowest, highest) = self.numbers();
+        greatest < lowest || highest < least
+    }
+
+    fn numbers(self) -> (i128, i128) {
+        match self {
+            Factors::Signed => (-(1 << 23), (1 << 23) - 1),
+            Factors::Unsigned => (0, (1 << 24) - 1),
+        }
+    }
 }

@@ -5,7 +5,7 @@
 use super::choices::{Because, Ids};
 use super::condition::{self, Truth};
 use super::directives::{Names, Preprocessor};
-use super::includes::Search;
+use super::includes::{HeaderName, Search};
 use super::interner::Symbol;
 use super::{Token, TokenKind};
 use crate::diagnostic::Severity;
@@ -148,7 +148,7 @@ impl Preprocessor<'_> {
                 let end = close.map_or(rest.len(), |found| at + found);
                 let header = self.header_of(&rest[at + 1..end]);
                 at = (end + 1).min(rest.len());
-                header.map_or(Truth::Unknown, |header| self.has_header(header, token))
+                header.map_or(Truth::Unknown, |header| self.has_header(&header, token))
             } else {
                 prepared.push(token);
                 continue;
@@ -160,16 +160,16 @@ impl Preprocessor<'_> {
     }
 
     /// `__has_include(…)`: one that is not found is there where every compiler has it.
-    fn has_header(&mut self, (name, quoted): (String, bool), token: Token) -> Truth {
+    fn has_header(&mut self, name: &HeaderName, token: Token) -> Truth {
         let next = self.spellings.text(token.text) == "__has_include_next";
         let search = if next { Search::Onwards } else { Search::FromStart };
-        if self.find_header(&name, quoted, token.span.file, search).is_some() {
+        if self.find_header(name, token.span.file, search).is_some() {
             return Truth::Yes;
         }
-        if is_installed(&name) && !quoted && self.language == Language::Cuda {
+        if is_installed(&name.text) && !name.is_quoted && self.language == Language::Cuda {
             return Truth::Yes;
         }
-        let id = self.choice(format!("there is no `{name}` (it was not found)"), Because::Missing, None);
+        let id = self.choice(format!("there is no `{}` (it was not found)", name.text), Because::Missing, None);
         self.consult_choice(id);
         if self.choices.doubting { Truth::Unknown } else { Truth::No }
     }

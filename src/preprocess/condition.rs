@@ -330,8 +330,8 @@ fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<
         "|" | "bitor" => a | b,
         "^" | "xor" => a ^ b,
         "&" | "bitand" => a & b,
-        "<<" => return Some(Value { bits: shifted(left, right, false), ..left }),
-        ">>" => return Some(Value { bits: shifted(left, right, true), ..left }),
+        "<<" => return Some(Value { bits: shifted(left, right, Shift::Left), ..left }),
+        ">>" => return Some(Value { bits: shifted(left, right, Shift::Right), ..left }),
         "+" => a.wrapping_add(b),
         "-" => a.wrapping_sub(b),
         "*" => a.wrapping_mul(b),
@@ -346,11 +346,18 @@ fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<
     Some(Value { bits, unsigned })
 }
 
+/// Where `<<` and `>>` move bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shift {
+    Left,
+    Right,
+}
+
 /// A number moved by bits; by a negative number of them it moves the other way, and beyond its width nothing is left.
-fn shifted(value: Value, by: Value, is_right: bool) -> i64 {
+fn shifted(value: Value, by: Value, direction: Shift) -> i64 {
     let is_negative = !by.unsigned && by.bits < 0;
     let distance = u32::try_from(if is_negative { by.bits.unsigned_abs() } else { by.bits as u64 }).unwrap_or(u32::MAX);
-    match is_right != is_negative {
+    match (direction == Shift::Right) != is_negative {
         false => value.bits.checked_shl(distance).unwrap_or(0),
         true if value.unsigned => (value.bits as u64).checked_shr(distance).unwrap_or(0) as i64,
         true => value.bits.checked_shr(distance).unwrap_or(value.bits >> 63),

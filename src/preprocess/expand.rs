@@ -237,8 +237,9 @@ impl Preprocessor<'_> {
             let comma = paste == Paste::Last
                 && with.variadic == Some(token.text)
                 && result.last().is_some_and(|left| left.text == self.names.comma);
-            let raw = pasted_next || (paste.is_pending() && !comma);
-            let mut piece = self.piece(body, &mut at, with, slots, raw);
+            let is_operand = pasted_next || (paste.is_pending() && !comma);
+            let form = if is_operand { Form::Written } else { Form::Expanded };
+            let mut piece = self.piece(body, &mut at, with, slots, form);
             let Some(first) = piece.first_mut() else {
                 if comma {
                     result.pop();
@@ -269,7 +270,7 @@ impl Preprocessor<'_> {
         at: &mut usize,
         with: &Substitution<'_>,
         slots: &mut Vec<Slot>,
-        raw: bool,
+        form: Form,
     ) -> Vec<Token> {
         let token = &body[*at - 1];
         if token.text == self.names.hash
@@ -290,7 +291,7 @@ impl Preprocessor<'_> {
         let Some(index) = with.index_of(token) else { return vec![placed(token, with.expansion)] };
         let slot = &slots[index];
         let copy = slot.uses;
-        let tokens = if raw {
+        let tokens = if form == Form::Written {
             with.arguments[index].clone()
         } else if let Some(known) = &slot.expanded {
             known.clone()
@@ -386,6 +387,14 @@ impl Preprocessor<'_> {
     fn definition_place(&self, left: Span, with: &Substitution<'_>) -> Span {
         if left.expansion == Some(with.expansion) { left } else { self.sources.expansion(with.expansion).call_site }
     }
+}
+
+/// How an argument stands for its parameter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it was written, beside `##`.
+    Written,
+    Expanded,
 }
 
 /// What stands left of a pending `##`.

@@ -21,18 +21,25 @@ pub(super) enum Search {
     Onwards,
 }
 
+/// A header as a directive names it.
+pub(super) struct HeaderName {
+    pub(super) text: String,
+    /// Whether it is in quotes, and not in `<…>`.
+    pub(super) is_quoted: bool,
+}
+
 impl Preprocessor<'_> {
     pub(super) fn include(&mut self, rest: &[Token], whole: Span, search: Search) {
         let named = self.header_of(rest).or_else(|| {
             let expanded = self.expand_list(rest.to_vec());
             self.header_of(&expanded)
         });
-        let Some((name, quoted)) = named else {
+        let Some(name) = named else {
             self.told.complain(whole, "malformed include directive");
             return;
         };
-        let Some((file, tokens)) = self.find_header(&name, quoted, whole.file, search) else {
-            self.told.missing_includes.push(MissingInclude { name, span: whole });
+        let Some((file, tokens)) = self.find_header(&name, whole.file, search) else {
+            self.told.missing_includes.push(MissingInclude { name: name.text, span: whole });
             return;
         };
         if self.headers.is_done(file) {
@@ -51,12 +58,12 @@ impl Preprocessor<'_> {
         self.stack.push(Open::new(file, tokens));
     }
 
-    /// The header's name and whether it was in quotes.
-    pub(super) fn header_of(&self, tokens: &[Token]) -> Option<(String, bool)> {
+    /// The header that an operand names.
+    pub(super) fn header_of(&self, tokens: &[Token]) -> Option<HeaderName> {
         let first = tokens.first()?;
         let text = self.spellings.text(first.text);
         if first.kind == TokenKind::String {
-            return Some((text.trim_matches('"').to_owned(), true));
+            return Some(HeaderName { text: text.trim_matches('"').to_owned(), is_quoted: true });
         }
         // The name in `<…>` was lexed as C; its spelling is that of the range, without white space around.
         let mut name = String::new();
@@ -67,7 +74,7 @@ impl Preprocessor<'_> {
             let text = self.spellings.text(token.text);
             if let Some(last) = text.strip_suffix('>') {
                 name.push_str(last);
-                return Some((name, false));
+                return Some(HeaderName { text: name, is_quoted: false });
             }
             if token.flags.has(TokenFlags::SPACE) && !name.is_empty() {
                 name.push(' ');
@@ -77,9 +84,9 @@ impl Preprocessor<'_> {
         None
     }
 
-    pub(super) fn find_header(&mut self, name: &str, quoted: bool, includer: FileId, search: Search) -> Option<Loaded> {
+    pub(super) fn find_header(&mut self, name: &HeaderName, includer: FileId, search: Search) -> Option<Loaded> {
         let path = &self.sources.file(includer).path;
-        let beside = path.parent().map(Path::to_path_buf).filter(|_| quoted && search == Search::FromStart);
+        let beside = path.parent().map(Path::to_path_buf).filter(|_| name.is_quoted && search == Search::FromStart);
         let dirs = &self.options.include_dirs;
         // The directory that the header which asks for the next one was found in.
         let own =
@@ -88,9 +95,12 @@ impl Preprocessor<'_> {
         let places: Vec<PathBuf> = beside.into_iter().chain(dirs.iter().cloned()).collect();
         if search == Search::Onwards {
             // The project is not searched: it would give the same header again.
-            return places.iter().find_map(|place| self.load(&normalized(&place.join(name))));
+            return places.iter().find_map(|place| self.load(&normalized(&place.join(&name.text))));
         }
-        places.iter().find_map(|place| self.load(&normalized(&place.join(name)))).or_else(|| self.seek(name, includer))
+        places
+            .iter()
+            .find_map(|place| self.load(&normalized(&place.join(&name.text))))
+            .or_else(|| self.seek(&name.text, includer))
     }
 
     /// A header that no include path leads to, from the project.

@@ -181,11 +181,16 @@ pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
                 name
             }
             Given::Texture => format!("reproduction::{texture}"),
-            given => text(given, &names, parameters.get(at).is_some_and(|parameter| parameter.is_plain)),
+            Given::Number(number) if !parameters.get(at).is_some_and(|parameter| parameter.is_plain) => {
+                // A type that is not written plainly may need a conversion.
+                format!("reproduction::value{{{}}}", literal(*number))
+            }
+            given => text(given, &names),
         });
     }
     let states_clusters = slice.lines.iter().any(|(line, _)| line.contains("__cluster_dims__"));
-    body.push_str(&launch(plan, &arguments.join(", "), states_clusters));
+    let cluster = plan.cluster.filter(|_| !states_clusters);
+    body.push_str(&launch(plan, &arguments.join(", "), cluster));
     let mut whole = String::from(CHECK);
     if !plan.memory.is_empty() {
         whole.push_str(MEMORY);
@@ -226,7 +231,7 @@ fn members(body: &mut String, outer: &str, fields: &[(String, Given)], made: (&[
             Given::Elements(numbers) => {
                 numbers.iter().enumerate().map(|(at, &lane)| format!("  {path}[{at}] = {};\n", literal(lane))).collect()
             }
-            given => format!("  {path} = {};\n", text(given, memory, true)),
+            given => format!("  {path} = {};\n", text(given, memory)),
         };
         body.push_str(&lines);
     }
@@ -255,8 +260,8 @@ fn made(memory: &Memory) -> Result<(String, bool), PlanError> {
     Ok((format!("numbers<{ty}>({}, {first}, {step}{})", memory.count, before(memory.before)), true))
 }
 
-/// The launch. Where the kernel does not state how large its clusters are, the launch does.
-fn launch(plan: &Plan, arguments: &str, states_clusters: bool) -> String {
+/// The launch. Where the kernel does not state how large its clusters are, the launch does: `cluster`.
+fn launch(plan: &Plan, arguments: &str, cluster: Option<[u32; 3]>) -> String {
     let name = format!("::{}", plan.kernel);
     let mut text = String::new();
     if plan.shared > PLAIN_SHARED {
@@ -272,7 +277,7 @@ fn launch(plan: &Plan, arguments: &str, states_clusters: bool) -> String {
         let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
         let shared = plan.shared;
         let _ = writeln!(text, "  reproduction::launch_together({name}, {grid}, {block}, {shared}{arguments});");
-    } else if let Some([x, y, z]) = plan.cluster.filter(|_| !states_clusters) {
+    } else if let Some([x, y, z]) = cluster {
         let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
         let _ = write!(
             text,
@@ -291,11 +296,10 @@ fn launch(plan: &Plan, arguments: &str, states_clusters: bool) -> String {
     text
 }
 
-/// What stands for an argument. One that is not of a type that is written plainly may need a conversion.
-fn text(given: &Given, memory: &[String], is_plain: bool) -> String {
+/// What stands for an argument of a type that is written plainly.
+fn text(given: &Given, memory: &[String]) -> String {
     match given {
-        Given::Number(number) if is_plain => literal(*number),
-        Given::Number(number) => format!("reproduction::value{{{}}}", literal(*number)),
+        Given::Number(number) => literal(*number),
         Given::Lanes(lanes) => {
             format!("{{{}}}", lanes.iter().map(|&lane| literal(lane)).collect::<Vec<_>>().join(", "))
         }

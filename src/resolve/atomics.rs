@@ -20,33 +20,30 @@ use crate::calculus::{AtomicOp, MemoryOrder, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
 
-/// The names under which the objects are kept: whether one refers to another object, and its scope.
-const KEPT: [(&str, bool, SyncScope); 6] = [
-    ("cuda::atomic of a block", false, SyncScope::Block),
-    ("cuda::atomic of the device", false, SyncScope::Grid),
-    ("cuda::atomic of the system", false, SyncScope::System),
-    ("cuda::atomic_ref of a block", true, SyncScope::Block),
-    ("cuda::atomic_ref of the device", true, SyncScope::Grid),
-    ("cuda::atomic_ref of the system", true, SyncScope::System),
+/// The names under which the objects are kept: the class of one, and its scope.
+const KEPT: [(&str, atomics::Class, SyncScope); 6] = [
+    ("cuda::atomic of a block", atomics::Class::Object, SyncScope::Block),
+    ("cuda::atomic of the device", atomics::Class::Object, SyncScope::Grid),
+    ("cuda::atomic of the system", atomics::Class::Object, SyncScope::System),
+    ("cuda::atomic_ref of a block", atomics::Class::Reference, SyncScope::Block),
+    ("cuda::atomic_ref of the device", atomics::Class::Reference, SyncScope::Grid),
+    ("cuda::atomic_ref of the system", atomics::Class::Reference, SyncScope::System),
 ];
 
-/// What an atomic object is kept as, and whether it refers to another one; `None` if it is not followed.
-pub(super) fn kept(name: &str, args: &[TemplateArg]) -> Option<(&'static str, bool)> {
-    let refers = match atomics::Class::named(name)? {
-        atomics::Class::Object => false,
-        atomics::Class::Reference => true,
-    };
+/// What an atomic object is kept as, and its class; `None` if it is not followed.
+pub(super) fn kept(name: &str, args: &[TemplateArg]) -> Option<(&'static str, atomics::Class)> {
+    let class = atomics::Class::named(name)?;
     let scope = match args {
         [_] => SyncScope::System,
         [_, scope] => scopes::scope(last_name(scope)?)?,
         _ => return None,
     };
-    KEPT.iter().find(|known| (known.1, known.2) == (refers, scope)).map(|known| (known.0, refers))
+    KEPT.iter().find(|known| (known.1, known.2) == (class, scope)).map(|known| (known.0, class))
 }
 
 impl<'u> Resolver<'u> {
-    /// Whether an object of the type refers to another one, and its scope; `None` if it is no atomic.
-    fn atomic_of(&self, ty: TypeId) -> Option<(bool, SyncScope)> {
+    /// The class of an object of the type, and its scope; `None` if it is no atomic.
+    fn atomic_of(&self, ty: TypeId) -> Option<(atomics::Class, SyncScope)> {
         let Type::Record(record) = self.types[ty] else { return None };
         let name = self.records[record].name.split('<').next()?;
         KEPT.iter().find(|known| known.0 == name).map(|known| (known.1, known.2))
@@ -59,7 +56,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether objects of the type are atomics that refer to others.
     pub(super) fn is_atomic_reference(&self, ty: TypeId) -> bool {
-        self.atomic_of(ty).is_some_and(|(refers, _)| refers)
+        self.atomic_of(ty).is_some_and(|(class, _)| class == atomics::Class::Reference)
     }
 
     /// `cuda::atomic_ref<T>(object)`; `None` if it is no such object or no such argument.
@@ -80,7 +77,7 @@ impl<'u> Resolver<'u> {
         args: &'u [syntax::Expr],
         span: Span,
     ) -> Option<Expr> {
-        let (refers, scope) = self.atomic_of(object.ty)?;
+        let (class, scope) = self.atomic_of(object.ty)?;
         let method = atomics::Method::named(name)?;
         if method == atomics::Method::Notify && args.is_empty() {
             // What is done to find the object is done.
@@ -90,7 +87,7 @@ impl<'u> Resolver<'u> {
         }
         let op = match method {
             atomics::Method::CompareAndExchange { weak } => {
-                return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
+                return self.atomic_exchange((object, class), (name, weak, scope), args, span);
             }
             atomics::Method::Operation(op) => op,
             // A wait is a statement of its own.
@@ -103,7 +100,7 @@ impl<'u> Resolver<'u> {
             _ => return None,
         };
         let operands = self.arguments(operands);
-        self.atomic_access((op, order, scope), object, refers, operands, name, span)
+        self.atomic_access((op, order, scope), object, class, operands, name, span)
     }
 
     /// `object.wait(old)` as `while (object.load() == old);`, where object and `old` are found once. `None` if it is no
@@ -124,7 +121,7 @@ impl<'u> Resolver<'u> {
         let span = call.span;
         let object = self.expr(object);
         let mut object = if *arrow { self.arrow(object) } else { object };
-        let (refers, scope) = self.atomic_of(object.ty)?;
+        let (class, scope) = self.atomic_of(object.ty)?;
         let mut stmts = Vec::new();
         if has_effect(&object) {
             let address = self.address_of(object);
@@ -132,7 +129,7 @@ impl<'u> Resolver<'u> {
             object = self.deref(address);
         }
         let what = (AtomicOp::Load, order, scope);
-        let found = self.atomic_access(what, &object, refers, Vec::new(), name, span)?;
+        let found = self.atomic_access(what, &object, class, Vec::new(), name, span)?;
         let old = self.expr(old);
         let old = self.load(old);
         let mut old = self.convert(old, found.ty);
@@ -169,7 +166,7 @@ impl<'u> Resolver<'u> {
     /// `object.compare_exchange_strong(expected, desired)`, with the orders that follow or those of the library.
     fn atomic_exchange(
         &mut self,
-        (object, refers): (&Expr, bool),
+        (object, class): (&Expr, atomics::Class),
         (name, weak, scope): (&str, bool, SyncScope),
         args: &'u [syntax::Expr],
         span: Span,
@@ -181,7 +178,7 @@ impl<'u> Resolver<'u> {
             [exchanged, failed] => [order_named(exchanged)?, order_named(failed)?],
             _ => return None,
         };
-        let pointer = self.atomic_address(object, refers, span);
+        let pointer = self.atomic_address(object, class, span);
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
         let expected = self.expr(expected);
         if !self.is_object(&expected) {
@@ -198,11 +195,11 @@ impl<'u> Resolver<'u> {
 
     /// An operator of an atomic object with one operand: `object = value`, `object += value`; its value is what was there.
     pub(super) fn atomic_operator(&mut self, op: AtomicOp, object: &Expr, operand: &Expr, span: Span) -> Option<Expr> {
-        let (refers, scope) =
+        let (class, scope) =
             self.atomic_of(object.ty).filter(|_| self.types.plain(object.ty) != self.types.plain(operand.ty))?;
         let what = (op, MemoryOrder::SequentiallyConsistent, scope);
         let operand = self.load(operand.clone());
-        self.atomic_access(what, object, refers, vec![operand], "operator", span)
+        self.atomic_access(what, object, class, vec![operand], "operator", span)
     }
 
     /// What an atomic object holds, where it is an argument of a function that takes numbers; anything else as it is.
@@ -216,20 +213,20 @@ impl<'u> Resolver<'u> {
 
     /// What an atomic object holds, where a value of it is converted.
     pub(super) fn atomic_load(&mut self, value: &Expr) -> Option<Expr> {
-        let (refers, scope) = self.atomic_of(value.ty)?;
+        let (class, scope) = self.atomic_of(value.ty)?;
         let ExprKind::Load(object) = &value.kind else { return None };
         let what = (AtomicOp::Load, MemoryOrder::SequentiallyConsistent, scope);
-        self.atomic_access(what, object, refers, Vec::new(), "operator", value.span)
+        self.atomic_access(what, object, class, Vec::new(), "operator", value.span)
     }
 
     /// The address of what an atomic object holds or refers to.
-    fn atomic_address(&mut self, object: &Expr, refers: bool, span: Span) -> Expr {
-        match refers {
-            true => {
+    fn atomic_address(&mut self, object: &Expr, class: atomics::Class, span: Span) -> Expr {
+        match class {
+            atomics::Class::Reference => {
                 let address = self.member(object.clone(), "object", span);
                 self.load(address)
             }
-            false => {
+            atomics::Class::Object => {
                 let value = self.member(object.clone(), "value", span);
                 self.address_of(value)
             }
@@ -240,12 +237,12 @@ impl<'u> Resolver<'u> {
         &mut self,
         (op, order, scope): (AtomicOp, MemoryOrder, SyncScope),
         object: &Expr,
-        refers: bool,
+        class: atomics::Class,
         operands: Vec<Expr>,
         name: &str,
         span: Span,
     ) -> Option<Expr> {
-        let pointer = self.atomic_address(object, refers, span);
+        let pointer = self.atomic_address(object, class, span);
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
         let mut all = vec![pointer];
         all.extend(operands);

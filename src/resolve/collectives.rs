@@ -47,7 +47,7 @@ impl<'u> Resolver<'u> {
         let words: Vec<Option<String>> = args.iter().map(named_constant).collect();
         let mut numbers = vec![None];
         for (argument, word) in args.iter().zip(&words).skip(1) {
-            numbers.push(match (word, self.template_value_if(word.is_none(), argument)) {
+            numbers.push(match (word, word.is_none().then(|| self.template_value(argument))) {
                 (None, Some(TemplateValue::Value(number, _))) => Some(number),
                 _ => None,
             });
@@ -64,10 +64,6 @@ impl<'u> Resolver<'u> {
         let collective = Collective { class, name: name.to_owned(), item, numbers, algorithm };
         self.collectives.insert(storage, collective);
         Some(self.types.pointer(storage, None))
-    }
-
-    fn template_value_if(&mut self, wanted: bool, argument: &'u TemplateArg) -> Option<TemplateValue> {
-        wanted.then(|| self.template_value(argument))
     }
 
     /// The class that a name which the unit does not declare stands for.
@@ -88,7 +84,7 @@ impl<'u> Resolver<'u> {
             return None;
         }
         let segment = outer.last()?;
-        let ty = match self.find_segments(outer, path.global) {
+        let ty = match self.find_outer(path) {
             Found::Entities(entities) => {
                 entities.iter().find_map(|entity| self.written_of_entity(entity, segment)).map(|written| written.ty)?
             }

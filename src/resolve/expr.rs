@@ -5,6 +5,7 @@ use super::classes::Asked;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
 use super::entities::{Entity, Found, Global};
+use super::operators::Step;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::namespaces::without_namespaces;
@@ -114,7 +115,7 @@ impl<'u> Resolver<'u> {
             Kind::Unary(op, operand) => self.unary(*op, operand, span),
             Kind::Postfix(op, operand) => {
                 let target = self.expr(operand);
-                self.step(target, *op == syntax::PostfixOp::Increment, true, span)
+                self.step(target, Step { up: *op == syntax::PostfixOp::Increment, postfix: true }, span)
             }
             Kind::Binary(..) => self.chain(value),
             Kind::Assign(op, target, value) => self.assign(*op, target, value, span),

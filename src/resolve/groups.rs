@@ -153,14 +153,9 @@ impl<'u> Resolver<'u> {
             }
             (_, Some(Method::Rank | Method::Size | Method::TileRank | Method::TileCount | Method::IsValid)) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call(
-                    "group of threads",
-                    false,
-                    &name,
-                    args,
-                    self.types.common.uint,
-                    span,
-                ));
+                let args = args.iter().map(|argument| self.load(argument.clone())).collect();
+                let builtin = Builtin::Unmodelled { reason: "group of threads".to_owned(), touches_memory: false };
+                return Some(expr(ExprKind::Builtin(builtin, name, args), self.types.common.uint, span));
             }
             (
                 _,
@@ -179,14 +174,7 @@ impl<'u> Resolver<'u> {
                 | None,
             ) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call(
-                    "group of threads",
-                    true,
-                    &name,
-                    args,
-                    self.types.common.unknown,
-                    span,
-                ));
+                return Some(self.unmodelled_call("group of threads", &name, args, self.types.common.unknown, span));
             }
         };
         // The object itself may be the result of a call.
@@ -256,7 +244,7 @@ impl<'u> Resolver<'u> {
                 if copied.is_some() {
                     return copied;
                 }
-                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.types.common.void, span));
+                return Some(self.unmodelled_call("asynchronous copy", name, args, self.types.common.void, span));
             }
         };
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
@@ -292,7 +280,7 @@ impl<'u> Resolver<'u> {
             Group::Coalesced => (of(SyncScope::Warp), vec![self.load(object.clone())]),
             Group::Other => {
                 let reason = "barrier of a group whose threads are not known before it runs";
-                return self.unmodelled_call(reason, true, name, &[], self.types.common.void, span);
+                return self.unmodelled_call(reason, name, &[], self.types.common.void, span);
             }
         };
         expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.types.common.void, span)
@@ -305,14 +293,7 @@ impl<'u> Resolver<'u> {
             Group::Cluster => SyncScope::Cluster,
             Group::Grid => SyncScope::Grid,
             Group::Tile(_) | Group::Coalesced | Group::Other => {
-                return self.unmodelled_call(
-                    "half a barrier of a group",
-                    true,
-                    name,
-                    &[],
-                    self.types.common.void,
-                    span,
-                );
+                return self.unmodelled_call("half a barrier of a group", name, &[], self.types.common.void, span);
             }
         };
         let phase = if half == Method::Arrive { Phase::Arrive } else { Phase::Wait };
@@ -335,18 +316,17 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::Builtin(Builtin::Together(whom, made), name.to_owned(), args), ty, span)
     }
 
-    /// A call that is known and not modelled.
+    /// A call that is known and not modelled, and may touch memory.
     fn unmodelled_call(
         &mut self,
         reason: &str,
-        touches_memory: bool,
         name: &str,
         args: &[Expr],
         ty: super::program::TypeId,
         span: Span,
     ) -> Expr {
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
-        let builtin = Builtin::Unmodelled { reason: reason.to_owned(), touches_memory };
+        let builtin = Builtin::Unmodelled { reason: reason.to_owned(), touches_memory: true };
         expr(ExprKind::Builtin(builtin, name.to_owned(), args), ty, span)
     }
 

@@ -12,12 +12,12 @@ use super::phases::is_followed;
 use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use super::qualified::Written;
-use crate::builtins::Builtin;
 use crate::builtins::functions::function;
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::phases::BARRIER;
 use crate::builtins::pipelines::STATE;
 use crate::builtins::structures::{COMPLEX, Member, Structure, is_device_pointer, structure};
+use crate::builtins::{Builtin, atomics};
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{self, Name, PathSegment, TemplateArg};
 use rustc_hash::FxHashMap;
@@ -46,8 +46,11 @@ static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
 
 /// An atomic that is an object, as a structure.
 fn atomic(name: &str, args: &[TemplateArg]) -> Option<Structure> {
-    let (name, refers) = super::atomics::kept(name, args)?;
-    let members: &[Member] = if refers { &[Member::Pointer("object", 0)] } else { &[Member::Argument("value", 0)] };
+    let (name, class) = super::atomics::kept(name, args)?;
+    let members: &[Member] = match class {
+        atomics::Class::Reference => &[Member::Pointer("object", 0)],
+        atomics::Class::Object => &[Member::Argument("value", 0)],
+    };
     Some(Structure { name, members })
 }
 

@@ -170,9 +170,17 @@ impl Types {
         matches!(self[ty], Type::Pointer { to, .. } if to == self.common.void)
     }
 
-    pub(super) fn with_sign(&mut self, ty: TypeId, signed: bool) -> Option<TypeId> {
+    pub(super) fn made_signed(&mut self, ty: TypeId) -> Option<TypeId> {
         match self[ty] {
-            Type::Int { width, .. } => Some(self.intern(Type::Int { width, signed })),
+            Type::Int { width, .. } => Some(self.intern(Type::Int { width, signed: true })),
+            _ => None,
+        }
+    }
+
+    /// The type of the same width without a sign.
+    pub(super) fn made_unsigned(&mut self, ty: TypeId) -> Option<TypeId> {
+        match self[ty] {
+            Type::Int { width, .. } => Some(self.intern(Type::Int { width, signed: false })),
             _ => None,
         }
     }

@@ -9,6 +9,14 @@ use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;
 
+/// `++` or `--`.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) up: bool,
+    /// Whether it stands behind the object.
+    pub(super) postfix: bool,
+}
+
 impl<'u> Resolver<'u> {
     /// The expression as an object where one is needed: `(c ? a : b)` then chooses between addresses, and
     /// `(a, b)` denotes `b`.
@@ -50,7 +58,7 @@ impl<'u> Resolver<'u> {
         match op {
             Op::PreIncrement | Op::PreDecrement => {
                 let target = self.object(operand);
-                self.step(target, op == Op::PreIncrement, false, span)
+                self.step(target, Step { up: op == Op::PreIncrement, postfix: false }, span)
             }
             Op::AddressOf => {
                 let object = self.object(operand);
@@ -122,7 +130,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// `++` and `--`.
-    pub(super) fn step(&mut self, target: Expr, up: bool, postfix: bool, span: Span) -> Expr {
+    pub(super) fn step(&mut self, target: Expr, Step { up, postfix }: Step, span: Span) -> Expr {
         let atomic = if up { AtomicOp::Add } else { AtomicOp::Sub };
         let one = expr(ExprKind::Int(1), self.types.common.int, span);
         if let Some(old) = self.atomic_operator(atomic, &target, &one, span) {

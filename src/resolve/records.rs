@@ -57,7 +57,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn open_class(&mut self, path: &'u syntax::Path) -> Option<String> {
         let (_, outer) = path.segments.split_last()?;
         let last = outer.last()?;
-        let Found::Entities(entities) = self.find_segments(outer, path.global) else { return None };
+        let Found::Entities(entities) = self.find_outer(path) else { return None };
         let ty = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?.ty;
         self.records.open_types.contains(&ty).then(|| self.type_name(ty))
     }

@@ -152,15 +152,20 @@ impl<'u> Resolver<'u> {
 
     /// What a path stands for, all but the last segment's template arguments applied.
     pub(super) fn find(&mut self, path: &'u syntax::Path) -> Found<'u> {
-        self.find_segments(&path.segments, path.global)
+        self.find_segments(&path.segments, path.global.then_some(ScopeId(0)))
     }
 
-    /// What the first segments of a path stand for.
-    pub(super) fn find_segments(&mut self, segments: &'u [syntax::PathSegment], global: bool) -> Found<'u> {
+    /// What stands before the last segment of a path.
+    pub(super) fn find_outer(&mut self, path: &'u syntax::Path) -> Found<'u> {
+        let outer = path.segments.split_last().map_or(&[][..], |(_, outer)| outer);
+        self.find_segments(outer, path.global.then_some(ScopeId(0)))
+    }
+
+    /// What segments stand for, looked up in a scope or outwards from here.
+    fn find_segments(&mut self, segments: &'u [syntax::PathSegment], mut scope: Option<ScopeId>) -> Found<'u> {
         let Some((last, outer)) = segments.split_last() else {
             return Found::External(String::new());
         };
-        let mut scope: Option<ScopeId> = global.then_some(ScopeId(0));
         let mut external = String::new();
         for segment in outer {
             let entities = match scope {

@@ -59,8 +59,8 @@ impl<'u> Resolver<'u> {
                 Type::Pointer { to, .. } => Written::plain(to),
                 _ => written,
             },
-            "make_unsigned" => Written::plain(self.types.with_sign(written.ty, false)?),
-            "make_signed" => Written::plain(self.types.with_sign(written.ty, true)?),
+            "make_unsigned" => Written::plain(self.types.made_unsigned(written.ty)?),
+            "make_signed" => Written::plain(self.types.made_signed(written.ty)?),
             "type_identity" => written,
             _ => return None,
         })

@@ -98,10 +98,10 @@ pub fn builtin_type(words: &[&str]) -> Option<String> {
 }
 
 /// What a word before or after a type means; `None` if it cannot change meaning.
-pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
+pub fn qualifier(word: &str, language: Language) -> Option<Qualifier> {
     Some(match word {
         "__global__" | "__kernel" => Qualifier::Kernel,
-        "kernel" if opencl => Qualifier::Kernel,
+        "kernel" if language == Language::OpenCl => Qualifier::Kernel,
         "__device__" => Qualifier::Device,
         "__host__" => Qualifier::Host,
         "__shared__" | "__local" | "local" => Qualifier::Shared,

@@ -131,17 +131,22 @@ impl Found<'_> {
                 Stmt::Atomic { access, order, .. } => {
                     self.access(access, around);
                     if !matches!(order, MemoryOrder::Relaxed | MemoryOrder::Acquire) {
-                        self.pass(access.site, around, false);
+                        let spot = self.spot(access.site, around);
+                        self.passes.push(Pass { spot, waits: false });
                     }
                 }
-                Stmt::Fence { site, .. } => self.pass(*site, around, false),
+                Stmt::Fence { site, .. } => {
+                    let spot = self.spot(*site, around);
+                    self.passes.push(Pass { spot, waits: false });
+                }
                 Stmt::Sync { among, memory, site, .. } => match among.arrivals() {
                     Some(what) => {
                         let step = self.step(what, *site, around);
                         self.steps.push(step);
                     }
                     None if memory.shared || memory.global || memory.array.is_some() => {
-                        self.pass(*site, around, true);
+                        let spot = self.spot(*site, around);
+                        self.passes.push(Pass { spot, waits: true });
                     }
                     None => {}
                 },
@@ -183,11 +188,6 @@ impl Found<'_> {
     fn access(&mut self, access: &Access, around: Around) {
         let spot = self.spot(access.site, around);
         self.accesses.insert(access.site, spot);
-    }
-
-    fn pass(&mut self, site: SiteId, around: Around, waits: bool) {
-        let spot = self.spot(site, around);
-        self.passes.push(Pass { spot, waits });
     }
 
     fn step(&mut self, what: Arrivals, site: SiteId, around: Around) -> Result<Step, Refusal> {

@@ -53,7 +53,8 @@ impl Objects {
     }
 
     /// The object of the next use of a thread, and the number of its earlier uses of that object.
-    fn turn(&mut self, thread: usize, what: Arrivals, offset: i64, waits: bool) -> (Place, u64) {
+    fn turn(&mut self, thread: usize, what: Arrivals, offset: i64) -> (Place, u64) {
+        let waits = matches!(what.part, Part::Waits | Part::WaitsBefore);
         let uses = &mut self.uses.entry((thread, (what.array, offset))).or_default()[usize::from(waits)];
         let (number, circle) = (*uses, u64::from(what.circle.max(1)));
         *uses += 1;
@@ -88,12 +89,12 @@ impl Block {
                         |other| other.block == block && other.thread as usize == thread,
                         |array| is_ordered(program, shape.memory, array),
                     );
-                    let (place, _) = self.objects.turn(thread, what, offset, false);
+                    let (place, _) = self.objects.turn(thread, what, offset);
                     let phase = self.arrive(place, what.count, (thread as u32, (what.array, offset)), machine);
                     (what.part == Part::Meets).then_some(Awaited { place, phase })
                 }
                 Part::Waits | Part::WaitsBefore => {
-                    let (place, number) = self.objects.turn(thread, what, offset, true);
+                    let (place, number) = self.objects.turn(thread, what, offset);
                     self.objects.object(place);
                     let before = u64::from(what.part == Part::WaitsBefore);
                     number.checked_sub(before).map(|phase| Awaited { place, phase: phase as usize })

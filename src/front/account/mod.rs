@@ -133,7 +133,7 @@ impl Account<'_> {
         if is_free(text) || self.is_operand_name(at) || self.is_empty_list(at) {
             return true;
         }
-        match words::qualifier(text, self.language == Language::OpenCl) {
+        match words::qualifier(text, self.language) {
             Some(Qualifier::Volatile) if self.held.is_assembly(at) => true,
             Some(Qualifier::Other(name)) if self.held.has_qualifier(&name) => true,
             // The `goto` that leads to a label is not understood itself.

@@ -4,6 +4,7 @@ use super::types::Specifiers;
 use super::{MISFIT, Reader, Reading};
 use crate::front::account;
 use crate::front::clang::wire::Kind;
+use crate::source::Language;
 use crate::syntax::{
     self, Binding, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record,
     TemplateParam, Type, TypeKind, Variable, words,
@@ -237,7 +238,7 @@ impl Reader<'_> {
                 }
                 "__device__" | "__host__" => self.at += 1,
                 word @ ("override" | "final") => {
-                    tail.qualifiers.extend(words::qualifier(word, false));
+                    tail.qualifiers.extend(words::qualifier(word, Language::Cuda));
                     self.at += 1;
                 }
                 word @ ("noexcept" | "throw") => {

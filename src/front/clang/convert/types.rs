@@ -33,7 +33,7 @@ impl Reader<'_> {
                 found.is_typedef = true;
                 self.at += 1;
             } else if self.is_qualifier() {
-                found.qualifiers.extend(words::qualifier(word, self.language == Language::OpenCl));
+                found.qualifiers.extend(words::qualifier(word, self.language));
                 self.at += 1;
             } else if self.is_ignored() {
                 self.at += 1;
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 spelled.push(word);
                 end = self.at + 1;
             } else if self.is_qualifier() && !matches!(word, "(" | ")") {
-                qualifiers.extend(words::qualifier(word, self.language == Language::OpenCl));
+                qualifiers.extend(words::qualifier(word, self.language));
             } else {
                 break;
             }
@@ -244,7 +244,7 @@ impl Reader<'_> {
         let mut found = Vec::new();
         loop {
             if self.is_qualifier() {
-                found.extend(words::qualifier(self.next(), self.language == Language::OpenCl));
+                found.extend(words::qualifier(self.next(), self.language));
                 self.at += 1;
             } else if self.is_ignored() {
                 self.at += 1;

@@ -3,6 +3,7 @@
 use super::types::Declared;
 use super::{Converter, child_of, children, children_of};
 use crate::front::account;
+use crate::source::Language;
 use crate::syntax::{
     self, Binding, Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words,
 };
@@ -102,8 +103,8 @@ impl Converter<'_> {
         let same = |a: &Qualifier, b: &Qualifier| std::mem::discriminant(a) == std::mem::discriminant(b);
         hidden.retain(|word| matches!(*word, "__host__" | "__device__" | "constexpr"));
         for word in hidden.into_iter().rev() {
-            let specifier =
-                words::qualifier(word, false).filter(|specifier| !shown.iter().any(|known| same(known, specifier)));
+            let specifier = words::qualifier(word, Language::Cuda)
+                .filter(|specifier| !shown.iter().any(|known| same(known, specifier)));
             shown.extend(specifier);
         }
         shown
@@ -127,7 +128,7 @@ impl Converter<'_> {
         let list = declarator.child_by_field_name("parameters");
         let mut qualifiers = qualifiers;
         let virtuals = children_of(declarator, "virtual_specifier");
-        qualifiers.extend(virtuals.iter().filter_map(|word| words::qualifier(self.word(*word), false)));
+        qualifiers.extend(virtuals.iter().filter_map(|word| words::qualifier(self.word(*word), Language::Cuda)));
         let is_volatile = children_of(declarator, "type_qualifier").iter().any(|word| self.word(*word) == "volatile");
         qualifiers.extend(is_volatile.then_some(Qualifier::Volatile));
         qualifiers.extend(words::of_function_type(&declared.ty.qualifiers));

@@ -3,6 +3,7 @@
 use super::functions::innermost_function;
 use super::{Converter, child_of, children};
 use crate::front::tree_sitter::rewrite::{CONSTRUCT, UNNAMED};
+use crate::source::Language;
 use crate::syntax::{
     self, Init, Item, ItemKind, Name, Path, Qualifier, Record, TemplateParam, Type, TypeKind, Variable, words,
 };
@@ -83,8 +84,8 @@ impl Converter<'_> {
                 // Specifiers before `friend` were kept from the grammar.
                 let first = self.first(node);
                 let start = (0..first).rev().take_while(|&at| words::is_specifier_of_member(self.spelling(at))).last();
-                let before =
-                    (start.unwrap_or(first)..first).filter_map(|at| words::qualifier(self.spelling(at), false));
+                let before = (start.unwrap_or(first)..first)
+                    .filter_map(|at| words::qualifier(self.spelling(at), Language::Cuda));
                 let before: Vec<Qualifier> = before.collect();
                 for item in &mut items {
                     if let ItemKind::Function(function) = &mut item.kind {

@@ -4,7 +4,6 @@
 //! declarator folded into the type.
 
 use super::{Converter, child_of, children};
-use crate::source::Language;
 use crate::syntax::{Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
 use tree_sitter::Node;
 
@@ -137,8 +136,7 @@ impl Converter<'_> {
             })
             .map(|child| self.first(child))
             .collect();
-        let opencl = self.language == Language::OpenCl;
-        words.into_iter().filter_map(|at| words::qualifier(self.spelling(at), opencl)).collect()
+        words.into_iter().filter_map(|at| words::qualifier(self.spelling(at), self.language)).collect()
     }
 
     /// Folds a declarator around `base`.
