@@ -465,17 +465,26 @@ fn passes() -> impl TypedValueParser<Value = Pass> {
     PossibleValuesParser::new(values).map(|name| passes::named(&name).expect("it is one of them"))
 }
 
+/// A size that no hardware has.
+#[derive(Debug, thiserror::Error)]
+enum NoSuchSize {
+    #[error("warps that run in lock-step have 2, 4, 8, 16, 32 or 64 threads")]
+    Warp,
+    #[error("wavefronts have 32 or 64 lanes")]
+    Wavefront,
+}
+
 /// A number of threads that hardware can run in lock-step.
-fn lockstep(typed: &str) -> Result<u32, String> {
+fn lockstep(typed: &str) -> Result<u32, NoSuchSize> {
     let threads = typed.parse().ok().filter(|threads: &u32| threads.is_power_of_two() && (2..=64).contains(threads));
-    threads.ok_or_else(|| "warps that run in lock-step have 2, 4, 8, 16, 32 or 64 threads".to_owned())
+    threads.ok_or(NoSuchSize::Warp)
 }
 
 /// The lanes of a wavefront.
-fn wave(typed: &str) -> Result<u32, String> {
+fn wave(typed: &str) -> Result<u32, NoSuchSize> {
     match typed {
         "32" => Ok(32),
         "64" => Ok(64),
-        _ => Err("wavefronts have 32 or 64 lanes".to_owned()),
+        _ => Err(NoSuchSize::Wavefront),
     }
 }

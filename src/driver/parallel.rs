@@ -168,7 +168,9 @@ fn check_one(
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
         _ if crash::is_lost(position) => Outcome::unread(path, options, bug(crash::MESSAGE.to_owned())),
-        Err(cause) => Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause }),
+        Err(cause) => {
+            Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause: cause.to_string() })
+        }
         Ok(bytes) => match isolated(|| {
             crash::overflow_if_planted(path);
             check_bytes(path, &bytes, options, several)
@@ -254,7 +256,7 @@ impl Input {
         }
     }
 
-    fn bytes(&self) -> Result<Cow<'_, [u8]>, String> {
+    fn bytes(&self) -> Result<Cow<'_, [u8]>, Unread> {
         match self {
             Input::Text(_, bytes) => Ok(Cow::Borrowed(bytes)),
             Input::File(path) => read(path).map(Cow::Owned),
@@ -262,13 +264,24 @@ impl Input {
     }
 }
 
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unread {
+    /// The system did not give it.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// It has so many bytes.
+    #[error("{0} bytes are more than the {MAX_FILE_BYTES} that a source file may have")]
+    TooLarge(u64),
+}
+
 /// The bytes of a file, unless it is too large.
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+pub fn read(path: &Path) -> Result<Vec<u8>, Unread> {
+    let size = std::fs::metadata(path)?.len();
     if size > MAX_FILE_BYTES {
-        return Err(format!("{size} bytes are more than the {MAX_FILE_BYTES} that a source file may have"));
+        return Err(Unread::TooLarge(size));
     }
-    std::fs::read(path).map_err(|error| error.to_string())
+    Ok(std::fs::read(path)?)
 }
 
 #[cfg(test)]

@@ -73,7 +73,8 @@ pub fn is_opencl(path: &Path) -> bool {
 
 /// The text of a file that is to be instrumented.
 fn device_text(path: &Path) -> Result<String, RunError> {
-    let bytes = read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause })?;
+    let bytes =
+        read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause: cause.to_string() })?;
     Ok(decode(&bytes))
 }
 

@@ -35,6 +35,25 @@ pub(super) struct Collective {
     algorithm: Option<String>,
 }
 
+/// What of a collective call is not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotFollowed {
+    #[error("a function that is not understood")]
+    Function,
+    #[error("items that are too many to follow")]
+    Items,
+    #[error("unexpected arguments")]
+    Arguments,
+    #[error("memory behind an iterator that is no pointer")]
+    Iterator,
+    #[error("items that are no array")]
+    NoArray,
+    #[error("an algorithm that is not known")]
+    Algorithm,
+    #[error("a block of unknown size")]
+    Block,
+}
+
 impl<'u> Resolver<'u> {
     /// The type of a collective, by the name of a class that the unit does not declare.
     pub(super) fn collective_type(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
@@ -254,7 +273,7 @@ impl<'u> Resolver<'u> {
         role: Role,
         steps: &mut Steps,
         span: Span,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotFollowed> {
         if let Type::Record(record) = self.types[argument.ty]
             && !self.methods(record, "operator()").is_empty()
         {
@@ -262,13 +281,13 @@ impl<'u> Resolver<'u> {
             return Ok(());
         }
         if matches!(argument.kind, ExprKind::Unsupported(_)) {
-            return Err("a function that is not understood".to_owned());
+            return Err(NotFollowed::Function);
         }
         let parts = match self.types[argument.ty] {
             Type::Array { of, len: Some(len) } if len <= MOST_ITEMS && self.is_object(argument) => {
                 (0..len).map(|index| self.item(argument, of, index)).collect()
             }
-            Type::Array { .. } => return Err("items that are too many to follow".to_owned()),
+            Type::Array { .. } => return Err(NotFollowed::Items),
             _ => vec![argument.clone()],
         };
         for part in parts {
@@ -315,14 +334,14 @@ impl<'u> Resolver<'u> {
         args: &[Expr],
         steps: &mut Steps,
         span: Span,
-    ) -> Result<(), String> {
-        let [memory, items, rest @ ..] = args else { return Err("unexpected arguments".to_owned()) };
+    ) -> Result<(), NotFollowed> {
+        let [memory, items, rest @ ..] = args else { return Err(NotFollowed::Arguments) };
         let memory = self.load(memory.clone());
         let Type::Pointer { to, .. } = self.types[memory.ty] else {
-            return Err("memory behind an iterator that is no pointer".to_owned());
+            return Err(NotFollowed::Iterator);
         };
         let Type::Array { of, len: Some(len) } = self.types[items.ty] else {
-            return Err("items that are no array".to_owned());
+            return Err(NotFollowed::NoArray);
         };
         let pointer = self.kept(memory, steps, span);
         let valid = match rest.first() {
@@ -380,15 +399,20 @@ impl<'u> Resolver<'u> {
     }
 
     /// Where an item of a thread lies among those of its block.
-    fn position(&mut self, collective: &Collective, (item, items): (u64, u64), span: Span) -> Result<Expr, String> {
+    fn position(
+        &mut self,
+        collective: &Collective,
+        (item, items): (u64, u64),
+        span: Span,
+    ) -> Result<Expr, NotFollowed> {
         let number = |at: usize| collective.numbers.get(at).copied().flatten();
         let arrangement = match &collective.algorithm {
-            Some(word) => collectives::arrangement(word).ok_or("an algorithm that is not known")?,
-            None if collective.numbers.len() > 3 => return Err("an algorithm that is not known".to_owned()),
+            Some(word) => collectives::arrangement(word).ok_or(NotFollowed::Algorithm)?,
+            None if collective.numbers.len() > 3 => return Err(NotFollowed::Algorithm),
             None => Arrangement::Blocked,
         };
         let constant = |value: i128, this: &Self| expr(ExprKind::Int(value), this.types.common.long, span);
-        let threads = number(1).ok_or("a block of unknown size")?;
+        let threads = number(1).ok_or(NotFollowed::Block)?;
         let rank = self.rank_by_extents(collective, threads, span);
         let (item, items) = (i128::from(item), i128::from(items));
         let block = threads * collective.extents().iter().product::<i128>();

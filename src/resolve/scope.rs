@@ -7,6 +7,9 @@ use super::program::Type;
 use crate::builtins::namespaces;
 use crate::syntax;
 
+/// A name that nothing in the unit declares.
+pub(super) struct Undeclared(pub(super) String);
+
 impl<'u> Resolver<'u> {
     /// Declares `name` in the current scope; variables and types of one name replace each other in blocks.
     pub(super) fn declare(&mut self, name: &str, entity: Entity<'u>) {
@@ -176,7 +179,7 @@ impl<'u> Resolver<'u> {
             };
             match self.scope_of(entities, segment) {
                 Some(Ok(inner)) => scope = Some(inner),
-                Some(Err(name)) => external = format!("{name}::"),
+                Some(Err(Undeclared(name))) => external = format!("{name}::"),
                 None => external = format!("{external}{}::", segment.name.text),
             }
         }
@@ -195,13 +198,13 @@ impl<'u> Resolver<'u> {
         let entities = self.follow(entities);
         match entities {
             Ok(entities) if !entities.is_empty() => Found::Entities(entities),
-            Err(name) => Found::External(name),
+            Err(Undeclared(name)) => Found::External(name),
             Ok(_) => Found::External(last.name.text.clone()),
         }
     }
 
-    /// Replaces names of other names by what they stand for; the error is a name that nothing declares.
-    pub(super) fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, String> {
+    /// Replaces names of other names by what they stand for.
+    pub(super) fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, Undeclared> {
         // What a class declares itself hides what a `using` in it brings in.
         let (brought, mut result): (Vec<_>, Vec<_>) =
             entities.into_iter().partition(|entity| matches!(entity, Entity::Path(..)));
@@ -213,7 +216,7 @@ impl<'u> Resolver<'u> {
                     self.depth -= 1;
                     match found {
                         Found::Entities(entities) => result.extend(entities),
-                        Found::External(name) if result.is_empty() => return Err(name),
+                        Found::External(name) if result.is_empty() => return Err(Undeclared(name)),
                         Found::External(_) => {}
                     }
                 }
@@ -236,15 +239,15 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The scope that a segment before `::` names; the error is the name of a namespace outside the unit.
+    /// The scope that a segment before `::` names, or a namespace outside the unit.
     fn scope_of(
         &mut self,
         entities: Vec<Entity<'u>>,
         segment: &'u syntax::PathSegment,
-    ) -> Option<Result<ScopeId, String>> {
+    ) -> Option<Result<ScopeId, Undeclared>> {
         let entities = match self.follow(entities) {
             Ok(entities) => entities,
-            Err(name) => return Some(Err(name)),
+            Err(undeclared) => return Some(Err(undeclared)),
         };
         for entity in entities {
             match entity {

@@ -4,14 +4,19 @@
 
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType};
 
+/// Threads may have different numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the number of arrivals that it waits for is not known")]
+pub(super) struct NotUniform;
+
 /// What has to hold for a number to be that of the threads of a block; `None` if it is in any case.
-pub(super) fn is_count(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, String> {
+pub(super) fn is_count(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, NotUniform> {
     let mut uniform = true;
     exprs.visit(count, |_, node| {
         uniform &= !matches!(node, Expr::Var(_) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)));
     });
     if !uniform {
-        return Err("the number of arrivals that it waits for is not known".to_owned());
+        return Err(NotUniform);
     }
     let one = exprs.int(1, ScalarType::U32);
     let mut conds = Vec::new();

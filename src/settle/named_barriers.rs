@@ -40,7 +40,7 @@ pub(super) fn name(kernel: &mut Kernel) {
     if places.is_empty() {
         return;
     }
-    let answers: Vec<Result<Who, String>> = places.iter().map(|place| who(kernel, place, &places)).collect();
+    let answers: Vec<Result<Who, NotTaken>> = places.iter().map(|place| who(kernel, place, &places)).collect();
     for (place, answer) in places.iter().zip(answers) {
         match answer {
             Ok(who) => {
@@ -53,7 +53,8 @@ pub(super) fn name(kernel: &mut Kernel) {
                 let span = kernel.sites[place.at.site].span;
                 kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Needed, span });
             }
-            Err(reason) => {
+            Err(why) => {
+                let reason = format!("named barrier: {why}, so that it is not taken to order anything");
                 places::change(&mut kernel.body, place.at.site, None);
                 let span = kernel.sites[place.at.site].span;
                 let entry = Unsupported { span, reason, arrays: Some(Vec::new()), barriers: true, is_of_thread: false };
@@ -71,26 +72,42 @@ struct Who {
     is_block: bool,
 }
 
-fn who(kernel: &Kernel, place: &Place, all: &[Place]) -> Result<Who, String> {
+/// Why it is not known whom a named barrier is for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotTaken {
+    #[error("its number or that of its threads is no constant")]
+    NoConstant,
+    #[error("which threads of a block of several dimensions arrive is not known")]
+    SeveralDimensions,
+    #[error("barrier 0 is that of the whole block")]
+    OfTheBlock,
+    #[error("other threads may arrive at it elsewhere")]
+    ArrivedAtElsewhere,
+    #[error("{0} threads are no whole warps")]
+    NoWarps(u32),
+    #[error("it waits for {count} threads, and {arriving} can arrive")]
+    OtherThreads { count: u32, arriving: usize },
+}
+
+fn who(kernel: &Kernel, place: &Place, all: &[Place]) -> Result<Who, NotTaken> {
     let constant = |value: ExprId| kernel.exprs.as_int(value).and_then(|value| u32::try_from(value).ok());
-    let not_taken = |why: &str| format!("named barrier: {why}, so that it is not taken to order anything");
     let (Some(id), Some(count)) = (constant(place.id), constant(place.count)) else {
-        return Err(not_taken("its number or that of its threads is no constant"));
+        return Err(NotTaken::NoConstant);
     };
     if count == 0 || count % eval::WARP != 0 {
-        return Err(not_taken(&format!("{count} threads are no whole warps")));
+        return Err(NotTaken::NoWarps(count));
     }
     if !places::is_flat(kernel) {
-        return Err(not_taken("which threads of a block of several dimensions arrive is not known"));
+        return Err(NotTaken::SeveralDimensions);
     }
     if id == 0 && has_block_barrier(&kernel.body) {
-        return Err(not_taken("barrier 0 is that of the whole block"));
+        return Err(NotTaken::OfTheBlock);
     }
     if all
         .iter()
         .any(|other| constant(other.id).is_none_or(|id_of_other| id_of_other == id) && other.at.named != place.at.named)
     {
-        return Err(not_taken("other threads may arrive at it elsewhere"));
+        return Err(NotTaken::ArrivedAtElsewhere);
     }
     if kernel.exprs.as_int(place.at.named) == Some(1) {
         return Ok(Who { least: count, is_block: true });
@@ -101,7 +118,7 @@ fn who(kernel: &Kernel, place: &Place, all: &[Place]) -> Result<Who, String> {
         Some(last) if named.len() == count as usize && named.iter().all(warps) => {
             Ok(Who { least: last + 1, is_block: false })
         }
-        _ => Err(not_taken(&format!("it waits for {count} threads, and {} can arrive", named.len()))),
+        _ => Err(NotTaken::OtherThreads { count, arriving: named.len() }),
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn name(kernel: &mut Kernel, notes: &Notes) {
     for place in &all {
         let span = kernel.sites[place.0.site].span;
         let parties = match arrived_at.contains(&place.1.0) {
-            true => Err("other threads may arrive at it elsewhere".to_owned()),
+            true => Err(NotKnown::ArrivedAtElsewhere),
             false => parties(kernel, place, &all, &inits),
         };
         match parties {
@@ -79,8 +79,8 @@ pub(super) fn name(kernel: &mut Kernel, notes: &Notes) {
     }
     let is_wait = |site| waits.iter().any(|wait| wait.site == site);
     refused.extend(arrivals.into_iter().map(|site| match is_wait(site) {
-        true => (site, "which phase the thread waits for is not understood".to_owned()),
-        false => (site, "the thread arrives and does not wait for it".to_owned()),
+        true => (site, NotKnown::UnknownPhase),
+        false => (site, NotKnown::NoWait),
     }));
     if refused.is_empty() {
         return pipelines::never_done(kernel, pipelines);
@@ -92,7 +92,7 @@ pub(super) fn name(kernel: &mut Kernel, notes: &Notes) {
         places::change(&mut kernel.body, site, None);
         let (what, why) = match of_pipelines.contains(&site) {
             true => ("pipeline that threads share", "its steps are not understood".to_owned()),
-            false => ("barrier that is an object", why),
+            false => ("barrier that is an object", why.to_string()),
         };
         let why = if site == refusal.site { refusal.reason.to_owned() } else { why };
         let reason = format!("{what}: {why}, so that it is not taken to order anything");
@@ -118,13 +118,42 @@ struct Parties {
     size: Option<ExprId>,
 }
 
-fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) -> Result<Parties, String> {
+/// Why it is not known for whom a barrier is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotKnown {
+    #[error("it is no object in shared memory")]
+    NotShared,
+    #[error("which of several it is depends on an index")]
+    Indexed,
+    #[error("it is told twice how many arrivals it waits for")]
+    ToldTwice,
+    #[error("which of several is told how many arrivals it waits for depends on an index")]
+    ToldByIndex,
+    #[error("the kernel does not say how many arrivals it waits for")]
+    NeverTold,
+    #[error("other threads may arrive at it elsewhere")]
+    ArrivedAtElsewhere,
+    #[error("which threads of a block of several dimensions arrive is not known")]
+    SeveralDimensions,
+    #[error("the number of arrivals that it waits for is no constant")]
+    NoConstant,
+    #[error("which phase the thread waits for is not understood")]
+    UnknownPhase,
+    #[error("the thread arrives and does not wait for it")]
+    NoWait,
+    #[error("it waits for {count} arrivals, and {threads} threads can arrive")]
+    OtherThreads { count: i128, threads: usize },
+    #[error(transparent)]
+    NotUniform(#[from] block_size::NotUniform),
+}
+
+fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) -> Result<Parties, NotKnown> {
     let (at, (array, offset)) = place;
     if kernel.arrays[*array].space != Space::Shared {
-        return Err("it is no object in shared memory".to_owned());
+        return Err(NotKnown::NotShared);
     }
     let Some(start) = kernel.exprs.as_int(*offset) else {
-        return Err("which of several it is depends on an index".to_owned());
+        return Err(NotKnown::Indexed);
     };
     let of_array = inits.iter().filter(|init| init.object.array == *array);
     let mut count = None;
@@ -132,14 +161,14 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
         match kernel.exprs.as_int(init.object.offset) {
             Some(other) if other != start => {}
             Some(_) if count.is_none() => count = Some(init.count),
-            Some(_) => return Err("it is told twice how many arrivals it waits for".to_owned()),
+            Some(_) => return Err(NotKnown::ToldTwice),
             None => {
-                return Err("which of several is told how many arrivals it waits for depends on an index".to_owned());
+                return Err(NotKnown::ToldByIndex);
             }
         }
     }
     let Some(count) = count else {
-        return Err("the kernel does not say how many arrivals it waits for".to_owned());
+        return Err(NotKnown::NeverTold);
     };
     let is_other = |(other, (of, start_of)): &Place| {
         of == array
@@ -147,14 +176,14 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
             && other.named != at.named
     };
     if all.iter().any(is_other) {
-        return Err("other threads may arrive at it elsewhere".to_owned());
+        return Err(NotKnown::ArrivedAtElsewhere);
     }
     if kernel.exprs.as_int(at.named) == Some(1) {
         let size = block_size::is_count(&mut kernel.exprs, count)?;
         return Ok(Parties { among: Among::Counted, size });
     }
     if !places::is_flat(kernel) {
-        return Err("which threads of a block of several dimensions arrive is not known".to_owned());
+        return Err(NotKnown::SeveralDimensions);
     }
     let named = places::threads(&kernel.exprs, at.named);
     match (kernel.exprs.as_int(count), named.last()) {
@@ -164,7 +193,7 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
             let cond = kernel.exprs.binary(BinaryOp::Ge, size, least);
             Ok(Parties { among: Among::Named(at.named), size: Some(cond) })
         }
-        (Some(count), _) => Err(format!("it waits for {count} arrivals, and {} threads can arrive", named.len())),
-        (None, _) => Err("the number of arrivals that it waits for is no constant".to_owned()),
+        (Some(count), _) => Err(NotKnown::OtherThreads { count, threads: named.len() }),
+        (None, _) => Err(NotKnown::NoConstant),
     }
 }
