@@ -50,6 +50,7 @@ fn clean(name: &str, line: u32) -> KernelReport {
         front: Front::TreeSitter,
         name: name.into(),
         line,
+        path: None,
         template_args: Vec::new(),
         params: Vec::new(),
         race: Race::RaceFree,
@@ -119,6 +120,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         notes: vec!["read into a variable and put a barrier between the read and the write".into()],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 
@@ -232,6 +234,7 @@ __kernel void odd(__global float *y) {
         notes: vec!["if values of index never repeat, this is no race; otherwise use an atomic".into()],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }];
     let mut unknown = clean("odd", 5);
     unknown.race = Race::Unknown;

@@ -3,6 +3,7 @@
 //! OpenCL wants one copy of a work-group to be called by all its work-items with the same arguments, and one wait with the
 //! same events; otherwise the behaviour is undefined, as with a barrier that only some of them reach.
 
+use super::causes::{Found, Kind};
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleClaim;
 use super::{Context, witness};
@@ -12,8 +13,10 @@ use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
 use crate::prove::refute::FailedAssertion;
 
 /// Arguments that differ in a run.
-pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Finding> {
-    failed.iter().filter(|failed| is_agreement(context, failed.site)).map(|failed| differ(context, failed)).collect()
+pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Found> {
+    failed.iter().filter(|failed| is_agreement(context, failed.site))
+        .map(|failed| Found::new(Kind::Agreement, differ(context, failed)))
+        .collect()
 }
 
 fn differ(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
@@ -40,12 +43,15 @@ fn differ(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 
 /// Arguments that depend on what memory holds.
-pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Finding> {
-    claims.iter().filter(|claim| is_agreement(context, claim.site)).map(|claim| may_differ(context, claim)).collect()
+pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Found> {
+    claims.iter().filter(|claim| is_agreement(context, claim.site))
+        .map(|claim| Found::new(Kind::Agreement, may_differ(context, claim)))
+        .collect()
 }
 
 fn may_differ(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
@@ -68,6 +74,7 @@ fn may_differ(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         notes: vec![advice(context)],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 

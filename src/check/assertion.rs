@@ -1,5 +1,6 @@
 //! `assertion`: claims of the source that do not hold, or may not.
 
+use super::causes::{Found, Kind};
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleClaim;
 use super::{Context, witness};
@@ -11,11 +12,11 @@ use crate::prove::refute::FailedAssertion;
 use crate::source::Span;
 
 /// Claims that fail in a run.
-pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Finding> {
+pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Found> {
     let mut places = Vec::new();
     let asserted = failed.iter().filter(|failed| context.claimed(failed.site) == Claimed::Asserted);
     let news = asserted.filter(|failed| is_new(context, failed.site, &mut places));
-    news.map(|failed| failed_finding(context, failed)).collect()
+    news.map(|failed| Found::new(Kind::Claim, failed_finding(context, failed))).collect()
 }
 
 fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
@@ -43,15 +44,16 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 
 /// Claims about what memory holds.
-pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Finding> {
+pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Found> {
     let mut places = Vec::new();
     let asserted = claims.iter().filter(|claim| context.claimed(claim.site) == Claimed::Asserted);
     let news = asserted.filter(|claim| is_new(context, claim.site, &mut places));
-    news.map(|claim| possible_finding(context, claim)).collect()
+    news.map(|claim| Found::new(Kind::Claim, possible_finding(context, claim))).collect()
 }
 
 fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
@@ -70,6 +72,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         notes: vec![advice(context)],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 

@@ -1,17 +1,22 @@
 //! `barrier-divergence`: barriers, and calls that threads make together, that some threads of a group reach and others
 //! do not.
 
+use super::causes::{Found, Kind};
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleDivergence;
 use super::{Context, witness};
-use crate::calculus::{SiteId, SyncScope};
+use crate::calculus::{ExprId, SiteId, SyncScope};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
 use crate::prove::Divergence;
 
 /// Divergences that were found by running the kernel.
-pub(super) fn proved(context: &Context<'_>, divergences: &[Divergence]) -> Vec<Finding> {
-    divergences.iter().map(|divergence| proved_finding(context, divergence)).collect()
+pub(super) fn proved(context: &Context<'_>, divergences: &[Divergence]) -> Vec<Found> {
+    let found = |divergence: &Divergence| Found {
+        under: condition(context, divergence.sync),
+        ..Found::new(Kind::Divergence, proved_finding(context, divergence))
+    };
+    divergences.iter().map(found).collect()
 }
 
 fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
@@ -45,12 +50,14 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         notes: vec![if divergence.unnamed { naming(context, &what) } else { advice(context, divergence.sync) }],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 
 /// Syncs whose guards depend on what is not known.
-pub(super) fn possible(context: &Context<'_>, divergences: &[PossibleDivergence]) -> Vec<Finding> {
-    divergences.iter().map(|divergence| possible_finding(context, divergence)).collect()
+pub(super) fn possible(context: &Context<'_>, divergences: &[PossibleDivergence]) -> Vec<Found> {
+    let found = |divergence| Found::new(Kind::Divergence, possible_finding(context, divergence));
+    divergences.iter().map(found).collect()
 }
 
 fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> Finding {
@@ -76,7 +83,14 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         notes: vec![advice(context, sync.site)],
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
+}
+
+/// The innermost condition on the way to a barrier that is none of a loop's: what threads disagree about.
+fn condition(context: &Context<'_>, site: SiteId) -> Option<ExprId> {
+    let sync = context.protocol.syncs.iter().map(|(_, sync)| sync).find(|sync| sync.site == site)?;
+    sync.guards.iter().rev().find(|guard| guard.of_loop.is_none()).map(|guard| guard.cond)
 }
 
 fn barrier(context: &Context<'_>, site: SiteId) -> Place {

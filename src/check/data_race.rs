@@ -1,18 +1,23 @@
 //! `data-race`, `warp-synchronous` and `same-value-write`: conflicts that were found by running the kernel.
 
+use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::{Context, listed, report_level, verb, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding};
+use crate::diagnostic::report::{Certainty, Finding, Place};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
 
 /// One finding for each rule and pair of places, with a witness that needs nothing mended before, if there is one.
-pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Finding> {
+pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Found> {
     let key = |conflict: &Conflict| (rule(conflict), SamePlaces::new(context, conflict.level, conflict.sites));
     let groups = grouped(conflicts, key);
     let chosen = groups.iter().filter_map(|group| group.iter().min_by_key(|conflict| conflict.after_earlier));
-    chosen.map(|conflict| finding(context, conflict)).collect()
+    let found = |conflict: &Conflict| Found {
+        is_odd: conflict.after_earlier || conflict.misaligned || !conflict.degenerate.is_empty(),
+        ..Found::new(Kind::Race, finding(context, conflict))
+    };
+    chosen.map(|conflict| found(conflict)).collect()
 }
 
 fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
@@ -55,7 +60,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
              `__builtin_assume({first} > 0)`"
         ));
     }
-    notes.push(advice(context, conflict, rule));
+    notes.push(advice(context, conflict, rule, [primary, secondary]));
     Finding {
         rule,
         certainty: if conflict.after_earlier { Certainty::Possible } else { Certainty::Proved },
@@ -70,6 +75,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 
@@ -97,8 +103,9 @@ fn plural(verb: &str) -> String {
 }
 
 /// What can be done about it.
-fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId) -> String {
+fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Place; 2]) -> String {
     let words = context.words();
+    let is_one = is_one_statement(context, places);
     match (rule, conflict.level) {
         (RuleId::WarpSynchronous, _) => match context.language {
             crate::source::Language::Cuda => {
@@ -117,6 +124,12 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId) -> String {
         (_, Level::Grid) => format!(
             "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
             words.block
+        ),
+        // Nothing can be put between a statement and itself.
+        (RuleId::DataRace, _) if is_one => format!(
+            "both are one statement, so no barrier helps: give each {} its own element, let one {0} alone execute it, or use \
+             an atomic",
+            words.thread
         ),
         (_, Level::Cluster) => format!("put cluster.sync() between the two accesses; {} waits for one block", words.barrier),
         _ => format!(

@@ -1,7 +1,7 @@
 //! From the verdict on a kernel to what its user is told: findings, unknowns, assumptions.
 //!
 //! One file for each kind of finding; each user-visible rule has its page under `pages/`. Findings come in a
-//! fixed order: proved before possible, then by the place of the first access.
+//! fixed order: proved before possible, then by the place of the first access. Those of one cause are one (`causes.rs`).
 //!
 //! Guarantees: every proved finding carries a witness; every possible one its reasons; every kernel that is
 //! neither proved nor refuted has at least one unknown with a line and a reason.
@@ -11,6 +11,7 @@
 mod agreement;
 mod assertion;
 mod barrier_divergence;
+mod causes;
 mod contents;
 mod contract;
 mod data_race;
@@ -26,12 +27,14 @@ pub mod verdict;
 mod witness;
 
 use crate::calculus::{Claimed, Kernel, Reliance, Relied, SiteId, is_offset};
-use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, Front, KernelReport, Place, PlaceAccess};
+use crate::diagnostic::report::{self, AssumptionKind, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, Protocol};
 use crate::prove::Assumption;
 use crate::source::{Language, SourceMap, Span};
+use std::path::PathBuf;
+use causes::Found;
 use verdict::Verdict;
 
 /// What findings are made from.
@@ -52,24 +55,21 @@ pub struct Context<'a> {
 
 /// Puts a verdict into words.
 pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
-    let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(data_race::findings(context, &verdict.conflicts));
-    findings.extend(barrier_divergence::proved(context, &verdict.divergences));
-    findings.extend(agreement::failed(context, &verdict.failed_claims));
-    findings.extend(assertion::failed(context, &verdict.failed_claims));
-    findings.extend(possible_race::findings(context, &verdict.possible));
-    findings.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
-    findings.extend(agreement::possible(context, &verdict.possible_claims));
-    findings.extend(assertion::possible(context, &verdict.possible_claims));
-    findings.sort_by_key(|finding| {
-        let place = context.sources.visible(finding.primary.span);
-        (finding.certainty == Certainty::Possible, place.start, place.end)
-    });
+    let mut found: Vec<Found> = Vec::new();
+    found.extend(data_race::findings(context, &verdict.conflicts));
+    found.extend(barrier_divergence::proved(context, &verdict.divergences));
+    found.extend(agreement::failed(context, &verdict.failed_claims));
+    found.extend(assertion::failed(context, &verdict.failed_claims));
+    found.extend(possible_race::findings(context, &verdict.possible));
+    found.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
+    found.extend(agreement::possible(context, &verdict.possible_claims));
+    found.extend(assertion::possible(context, &verdict.possible_claims));
     let flow = crate::flow::analyze(context.kernel);
     KernelReport {
         front: Front::TreeSitter,
         name: context.kernel.name.clone(),
         line: context.line(Some(context.span)),
+        path: header(context),
         template_args: context.kernel.template_args.clone(),
         params: context
             .kernel
@@ -88,7 +88,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         time_ms: 0,
         contract: verdict.contract.as_ref().map(|contract| contract::report(context, contract)),
         launches: verdict.contract.as_ref().map_or_else(Vec::new, |contract| contract::launches(context, contract)),
-        findings,
+        findings: causes::grouped(context, found),
         unknowns: undecided::unknowns(context, verdict),
     }
 }
@@ -142,6 +142,13 @@ impl Context<'_> {
         };
         Place { span: self.span_of(access.site), access: does }
     }
+}
+
+/// The file of the kernel, if it is not the one that is checked.
+fn header(context: &Context<'_>) -> Option<PathBuf> {
+    let own = context.sources.visible(context.span).file;
+    let is_main = context.sources.files().next().is_none_or(|(main, _)| main == own);
+    (!is_main).then(|| context.sources.file(own).path.clone())
 }
 
 /// The verb for what an access does.

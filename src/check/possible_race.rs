@@ -2,6 +2,7 @@
 //! condition depends on what memory holds or on what is not modelled. Where contents of memory were found with which they
 //! conflict, these are told, too.
 
+use super::causes::{Found, Kind};
 use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
 use super::{Context, contents, report_level, witness};
@@ -13,12 +14,22 @@ use crate::source::Language;
 use rustc_hash::FxHashSet;
 
 /// Findings of one kernel, at most one for each pair of places; it has the reasons of all ways in which they are reached.
-pub(super) fn findings(context: &Context<'_>, possible: &[PossibleRace]) -> Vec<Finding> {
+pub(super) fn findings(context: &Context<'_>, possible: &[PossibleRace]) -> Vec<Found> {
     let site = |access| context.protocol.accesses[access].site;
     let groups = grouped(possible, |race| {
         SamePlaces::new(context, race.pair.level, [race.pair.first, race.pair.second].map(site))
     });
-    groups.iter().map(|group| finding(context, &together(group), group)).collect()
+    let found = |group: &Vec<&PossibleRace>| {
+        let race = together(group);
+        Found { remedy: remedy(&race), ..Found::new(Kind::Race, finding(context, &race, group)) }
+    };
+    groups.iter().map(found).collect()
+}
+
+/// A fence or a lock that is missing is a cause of its own, whatever else decides.
+fn remedy(race: &PossibleRace) -> Option<String> {
+    let fence = race.fence.as_ref().map(|missing| format!("{missing:?}"));
+    fence.or_else(|| race.locks.as_ref().map(|locks| format!("{locks:?}")))
 }
 
 fn together(group: &[&PossibleRace]) -> PossibleRace {
@@ -92,6 +103,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         notes,
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ impl Setting<'_> {
             notes: vec![advice],
             reproduction: None,
             fix: None,
+            related: Vec::new(),
         }
     }
 }

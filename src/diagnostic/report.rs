@@ -64,6 +64,8 @@ pub struct KernelReport {
     pub name: String,
     /// Line of its name in the visible text, from 1.
     pub line: u32,
+    /// The file of that line, where it is not the one that was checked: a header.
+    pub path: Option<PathBuf>,
     /// The front end that read it.
     pub front: Front,
     /// Template arguments as text, if it is an instance.
@@ -90,7 +92,7 @@ pub struct KernelReport {
     pub contract: Option<Contract>,
     /// What the launches that were found say of the contract.
     pub launches: Vec<CheckedLaunch>,
-    /// What was found.
+    /// What was found: one finding for each cause.
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
     pub unknowns: Vec<Unknown>,
@@ -274,6 +276,8 @@ pub struct Finding {
     pub reproduction: Option<Reproduction>,
     /// What ends it, if that is known for certain.
     pub fix: Option<Fix>,
+    /// Others of its kernel that have the same cause; this one speaks for them. None of them has others of its own.
+    pub related: Vec<Finding>,
 }
 
 /// Edits of the main file with which the kernel is proved. They insert, or write the flags of a barrier anew, and belong
@@ -296,6 +300,11 @@ pub struct FixEdit {
 }
 
 impl Finding {
+    /// This one and those that it speaks for.
+    pub fn each(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(self).chain(&self.related)
+    }
+
     /// How bad it is.
     pub fn severity(&self) -> Severity {
         match (self.rule, self.certainty) {
@@ -615,6 +624,11 @@ impl KernelReport {
             [] => self.name.clone(),
             args => format!("{}<{}>", self.name, args.join(", ")),
         }
+    }
+
+    /// All that was found, with what other findings speak for.
+    pub fn each_finding(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().flat_map(Finding::each)
     }
 
     /// What stays unknown, as a clause about the kernel: whether it left the verdict open, or is only a note.

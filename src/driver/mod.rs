@@ -258,6 +258,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
     KernelReport {
         name: program.functions[function].name.clone(),
         line,
+        path: None,
         front: Front::TreeSitter,
         template_args: program.functions[function].template_args.clone(),
         params: Vec::new(),

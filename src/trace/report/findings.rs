@@ -102,6 +102,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         notes: notes(conflict, log, words),
         reproduction: None,
         fix: None,
+        related: Vec::new(),
     };
     let has_source = spans.iter().all(Option::is_some);
     Located { finding, has_source, sites, kernel: launch.kernel.clone(), language }

@@ -42,6 +42,7 @@ fn kernel_report(name: String, finding: Finding) -> KernelReport {
     KernelReport {
         name,
         line: 0,
+        path: None,
         front: Front::TreeSitter,
         template_args: Vec::new(),
         params: Vec::new(),
