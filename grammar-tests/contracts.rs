@@ -107,7 +107,7 @@ fn what_nobody_keeps_excuses_no_race() {
     for body in NO_EXCUSE {
         let report = checked(&format!("__global__ void k(int *a, int n) {{ {body} }}"));
         assert_eq!(report.race, Race::Racy, "{body}: {}", words(&report));
-        assert!(report.findings.iter().any(|finding| finding.certainty == Certainty::Proved), "{body}");
+        assert!(report.each_finding().any(|finding| finding.certainty == Certainty::Proved), "{body}");
     }
 }
 
@@ -147,7 +147,7 @@ fn launches_keep_or_break_the_contract_or_leave_it_open() {
         } else {
             assert_eq!(keeping, Kept, "{args}: one launch is told: {:?}", report.launches);
         }
-        let witnesses = report.findings.iter().filter_map(|finding| finding.witness.as_ref());
+        let witnesses = report.each_finding().filter_map(|finding| finding.witness.as_ref());
         for witness in witnesses {
             assert_eq!(witness.block_dim, [16, 16, 1], "the race is one of that launch");
         }

@@ -41,7 +41,7 @@ fn checked(example: &Example) -> FileReport {
 fn is_reported(rule: RuleId, report: &FileReport) -> bool {
     let unknowns = report.kernels.iter().any(|kernel| !kernel.unknowns.is_empty());
     report.diagnostics.iter().any(|diagnostic| diagnostic.rule == rule)
-        || report.kernels.iter().flat_map(|kernel| &kernel.findings).any(|finding| finding.rule == rule)
+        || report.kernels.iter().flat_map(|kernel| kernel.each_finding()).any(|finding| finding.rule == rule)
         || (rule == RuleId::Unsupported && unknowns)
 }
 

@@ -94,7 +94,7 @@ pub(super) fn cases(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
 /// One launch for each race that is proved, at its witness.
 fn racy(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
     let mut cases: Vec<Case> = Vec::new();
-    for finding in &subject.report.findings {
+    for finding in subject.report.each_finding() {
         let Some(witness) = proved_race(finding) else { continue };
         let plan = launch_of(&subject.callee(), witness, &Chosen::default()).map_err(|error| error.to_string())?;
         cases.push(case(subject, plan, Expected::Conflict((subject.line)(finding))));

@@ -138,7 +138,7 @@ fn expectation(kernel: &KernelReport) -> Option<bool> {
 
 fn witness(kernel: &KernelReport) -> Option<&raceproof::diagnostic::report::WitnessReport> {
     let races = [RuleId::DataRace, RuleId::SameValueWrite, RuleId::WarpSynchronous];
-    let mut proved = kernel.findings.iter().filter(|finding| finding.certainty == Certainty::Proved);
+    let mut proved = kernel.each_finding().filter(|finding| finding.certainty == Certainty::Proved);
     proved.find(|finding| races.contains(&finding.rule)).and_then(|finding| finding.witness.as_ref())
 }
 

@@ -4,7 +4,7 @@ use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::{Context, listed, report_level, verb, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Place};
+use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
 
@@ -97,6 +97,29 @@ fn title(rule: RuleId) -> &'static str {
     }
 }
 
+/// What one statement does at both places; nothing can be put between a statement and itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Statement {
+    /// The places are of two statements.
+    Two,
+    /// It reads and writes one place: `x += 1`.
+    Updates,
+    /// It writes.
+    Writes,
+    /// It reads what another thread writes in it.
+    ReadsOthers,
+}
+
+fn statement(context: &Context<'_>, places: [Place; 2]) -> Statement {
+    let [first, second] = places.map(|place| context.sources.visible(place.span));
+    match places.map(|place| place.access) {
+        _ if !is_one_statement(context, places) => Statement::Two,
+        [PlaceAccess::Write, PlaceAccess::Write] => Statement::Writes,
+        _ if first == second => Statement::Updates,
+        _ => Statement::ReadsOthers,
+    }
+}
+
 /// "writes" of one is "write" of two.
 fn plural(verb: &str) -> String {
     verb.strip_suffix('s').unwrap_or(verb).to_owned()
@@ -105,7 +128,7 @@ fn plural(verb: &str) -> String {
 /// What can be done about it.
 fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Place; 2]) -> String {
     let words = context.words();
-    let is_one = is_one_statement(context, places);
+    let statement = statement(context, places);
     match (rule, conflict.level) {
         (RuleId::WarpSynchronous, _) => match context.language {
             crate::source::Language::Cuda => {
@@ -125,12 +148,18 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Pla
             "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
             words.block
         ),
-        // Nothing can be put between a statement and itself.
-        (RuleId::DataRace, _) if is_one => format!(
-            "both are one statement, so no barrier helps: give each {} its own element, let one {0} alone execute it, or use \
-             an atomic",
+        (RuleId::DataRace, _) if statement == Statement::Updates => format!(
+            "no barrier helps within one statement: use an atomic, or give each {} its own element",
             words.thread
         ),
+        (RuleId::DataRace, _) if statement == Statement::Writes => format!(
+            "no barrier helps within one statement: give each {} its own element, let one alone execute it, or use an \
+             atomic",
+            words.thread
+        ),
+        (RuleId::DataRace, Level::Warp | Level::Block) if statement == Statement::ReadsOthers => {
+            format!("read into a variable first, and put {} between that and the write", words.barrier)
+        }
         (_, Level::Cluster) => format!("put cluster.sync() between the two accesses; {} waits for one block", words.barrier),
         _ => format!(
             "put {} between the two accesses, or give each {} of the {} its own element",

@@ -114,7 +114,7 @@ pub(super) struct CheckArgs {
         help_heading = "Output"
     )]
     pub(super) fail_on: Vec<FailOn>,
-    /// Report findings only: no verdict of clean kernels, no summary, no progress
+    /// Report findings only, one line each: no excerpts, no verdicts, no summary, no progress
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// When to use colours

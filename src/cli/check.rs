@@ -92,7 +92,7 @@ fn checked(args: &CheckArgs, inputs: &[Input], options: &Options) -> Run {
 }
 
 fn write_report(report: &Report, args: &CheckArgs, out: &mut dyn Write) -> std::io::Result<()> {
-    let detail = if args.quiet { text::Detail::FindingsOnly } else { text::Detail::Full };
+    let detail = if args.quiet { text::Detail::Lines } else { text::Detail::Full };
     match args.format {
         Format::Text => text::render(report, color(args.color), detail, out),
         Format::Gcc => gcc::render(report, out),

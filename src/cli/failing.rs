@@ -33,5 +33,5 @@ fn is_divergent(kernel: &KernelReport) -> bool {
 /// Findings of rules without a verdict of their own (`array-bounds`, `assertion`) count, too; hints do not.
 fn has(kernel: &KernelReport, certainty: Certainty) -> bool {
     let counts = |finding: &Finding| finding.certainty == certainty && finding.severity() > Severity::Hint;
-    kernel.findings.iter().any(counts)
+    kernel.each_finding().any(|finding| counts(finding))
 }

@@ -77,7 +77,7 @@ pub(super) fn is_mendable(report: &KernelReport) -> bool {
     let within = |level| matches!(level, Level::Warp | Level::Block);
     matches!(report.race, Race::Racy | Race::RaceFree)
         && matches!(report.divergence, Divergence::Uniform | Divergence::Divergent)
-        && report.findings.iter().all(|it| it.certainty == Certainty::Proved && ends(it.rule) && within(it.level))
+        && report.each_finding().all(|it| it.certainty == Certainty::Proved && ends(it.rule) && within(it.level))
         && report.findings.iter().any(|it| it.rule != RuleId::RedundantBarrier)
         && report.unknowns.is_empty()
 }
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
     /// The text with one more barrier, or more threads in the mask of a call, for the first divergence of a report or
     /// else its first race, the likeliest place first.
     fn candidates(&self, mended: &Mended, report: &FileReport) -> Vec<Mended> {
-        let findings = || report.kernels.iter().flat_map(|kernel| &kernel.findings);
+        let findings = || report.kernels.iter().flat_map(KernelReport::each_finding);
         let is_divergence = |finding: &&Finding| finding.rule == RuleId::BarrierDivergence;
         let mut races = findings().filter(|finding| finding.level <= Level::Block);
         let Some(finding) = findings().find(is_divergence).or_else(|| races.next()) else { return Vec::new() };
@@ -316,7 +316,7 @@ fn open(report: &FileReport, is_divergent: bool) -> usize {
         Divergence::PossiblyDivergent | Divergence::Unknown => false,
     };
     let allowed = report.kernels.iter().all(|kernel| is_allowed(kernel.divergence));
-    if allowed { report.kernels.iter().map(|kernel| kernel.findings.len()).sum() } else { usize::MAX }
+    if allowed { report.kernels.iter().map(|kernel| kernel.each_finding().count()).sum() } else { usize::MAX }
 }
 
 /// The text with all fixes of its report, if there are any.

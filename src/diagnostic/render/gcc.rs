@@ -1,9 +1,11 @@
 //! One line per finding, as compilers write them, for editors and quickfix lists.
 //!
-//! `a.cu:6:10: error: data race on y: … [data-race]`, followed by a `note:` line for the second access.
+//! `a.cu:6:10: error: data race on y: … [data-race]`, followed by a `note:` line for the second access, and
+//! one for others of the same cause. The message carries the launch of the witness.
 //! A proved finding is an error, a possible one a warning, what is unknown a note.
 
-use super::places::{location, primary_label, secondary_label};
+use super::order::{Item, items};
+use super::places::{location, primary_label, related_note, secondary_label, sentence};
 use super::{one_line, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -13,26 +15,22 @@ use std::io::{self, Write};
 
 /// Writes the findings of `report`.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for file in &report.files {
-        render_file(file, out)?;
+    for item in items(report) {
+        match item {
+            Item::Diagnostic(file, diagnostic) => render_diagnostic(diagnostic, &file.sources, out)?,
+            Item::Finding(file, finding) => {
+                render_finding(finding, &file.sources, Vocabulary::of(file.language), out)?;
+            }
+            Item::Unknown(file, kernel, unknown) => render_unknown(unknown, kernel, file, out)?,
+        }
     }
     Ok(())
 }
 
-fn render_file(file: &FileReport, out: &mut dyn Write) -> io::Result<()> {
-    let words = Vocabulary::of(file.language);
-    for diagnostic in &file.diagnostics {
-        render_diagnostic(diagnostic, &file.sources, out)?;
-    }
-    for kernel in &file.kernels {
-        for finding in &kernel.findings {
-            render_finding(finding, &file.sources, words, out)?;
-        }
-        for unknown in &kernel.unknowns {
-            render_unknown(unknown, kernel, file, out)?;
-        }
-    }
-    Ok(())
+/// The finding alone, on one line.
+pub(super) fn headline(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> String {
+    let (place, word) = (location(sources, finding.primary.span), word(finding.severity()));
+    format!("{}: {word}: {} [{}]", printable(&place), one_line(&sentence(finding, words)), finding.rule.name())
 }
 
 fn line(out: &mut dyn Write, place: &str, word: &str, text: &str, rule: &str) -> io::Result<()> {
@@ -47,7 +45,7 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn Write) -> io::Result<()> {
     let word = word(diagnostic.severity);
     let rule = diagnostic.rule.name();
     line(out, &location(sources, diagnostic.primary.span), word, &diagnostic.message, rule)?;
@@ -63,13 +61,16 @@ pub(super) fn render_finding(
     words: &Vocabulary,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let word = word(finding.severity());
     let rule = finding.rule.name();
-    let place = location(sources, finding.primary.span);
-    line(out, &place, word, &finding.message, rule)?;
-    let Some(second) = finding.secondary else { return Ok(()) };
-    let text = format!("{}; {}", secondary_label(finding, second, words), primary_label(finding, words));
-    line(out, &location(sources, second.span), "note", &text, rule)
+    writeln!(out, "{}", headline(finding, sources, words))?;
+    if let Some(second) = finding.secondary {
+        let text = format!("{}; {}", secondary_label(finding, second, words), primary_label(finding, words));
+        line(out, &location(sources, second.span), "note", &text, rule)?;
+    }
+    match related_note(finding, sources, words) {
+        Some(related) => line(out, &location(sources, finding.primary.span), "note", &related, rule),
+        None => Ok(()),
+    }
 }
 
 fn render_unknown(unknown: &Unknown, kernel: &KernelReport, file: &FileReport, out: &mut dyn Write) -> io::Result<()> {

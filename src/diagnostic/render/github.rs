@@ -6,7 +6,8 @@
 //!
 //! Guarantees: one command a line; no text of the user can end a property or start a command of its own.
 
-use super::places::{location, primary_label, secondary_label};
+use super::order::{Item, items};
+use super::places::{launch, location, primary_label, related_note, secondary_label};
 use super::{one_line, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -16,19 +17,13 @@ use std::io::{self, Write};
 
 /// Writes the findings of `report`.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for file in &report.files {
-        let words = Vocabulary::of(file.language);
-        for diagnostic in &file.diagnostics {
-            of_diagnostic(diagnostic, &file.sources).write(out)?;
+    for item in items(report) {
+        match item {
+            Item::Diagnostic(file, diagnostic) => of_diagnostic(diagnostic, &file.sources),
+            Item::Finding(file, finding) => of_finding(finding, &file.sources, Vocabulary::of(file.language)),
+            Item::Unknown(file, kernel, unknown) => of_unknown(unknown, kernel, file),
         }
-        for kernel in &file.kernels {
-            for finding in &kernel.findings {
-                of_finding(finding, &file.sources, words).write(out)?;
-            }
-            for unknown in &kernel.unknowns {
-                of_unknown(unknown, kernel, file).write(out)?;
-            }
-        }
+        .write(out)?;
     }
     Ok(())
 }
@@ -72,6 +67,8 @@ fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Ann
         let at = location(sources, second.span);
         lines.push(format!("{}; {} at {at}", primary_label(finding, words), secondary_label(finding, second, words)));
     }
+    lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", launch(witness, words))));
+    lines.extend(related_note(finding, sources, words));
     lines.extend(finding.notes.last().cloned());
     Annotation { command, place: place(sources, finding.primary.span), title: finding.rule.name(), lines }
 }

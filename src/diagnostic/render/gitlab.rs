@@ -11,7 +11,7 @@
 
 use super::fingerprint::Fingerprints;
 use super::one_line;
-use super::places::{location, secondary_label};
+use super::places::{location, secondary_label, sentence};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -89,7 +89,7 @@ fn of_finding(
         format!("; {} at {at}", secondary_label(finding, place, words))
     });
     Some(Issue {
-        description: one_line(&format!("{}{}", finding.message, second.unwrap_or_default())),
+        description: one_line(&format!("{}{}", sentence(finding, words), second.unwrap_or_default())),
         check_name: rule,
         fingerprint: fingerprints.of(rule, file, &kernel.name, &places, finding.level.name()),
         severity,

@@ -33,6 +33,9 @@ struct File<'a> {
 struct Kernel<'a> {
     name: &'a str,
     line: u32,
+    /// The file of that line, where it is not the file that was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     /// The front end that read it, where it is not the file's.
     #[serde(skip_serializing_if = "Option::is_none")]
     front: Option<&'static str>,
@@ -96,6 +99,9 @@ struct FindingJson<'a> {
     /// Only there if one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<FixJson<'a>>,
+    /// Others of the same cause; only there if there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<FindingJson<'a>>,
 }
 
 /// Edits that end the finding.
@@ -251,6 +257,7 @@ impl<'a> Kernel<'a> {
         Kernel {
             name: &kernel.name,
             line: kernel.line,
+            path: kernel.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
             front: (kernel.front != file.front).then(|| kernel.front.name()),
             template_args: &kernel.template_args,
             race: kernel.race.name(),
@@ -317,6 +324,7 @@ impl<'a> FindingJson<'a> {
             contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
             fix: finding.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
+            related: finding.related.iter().map(|it| FindingJson::of(it, kernel, sources)).collect(),
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod github;
 pub mod gitlab;
 pub mod json;
 pub mod junit;
+mod order;
 mod places;
 pub mod sarif;
 mod snippet;

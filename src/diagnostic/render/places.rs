@@ -1,9 +1,16 @@
 //! What is said about the two places of a finding, alike in every format for people.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Finding, Place, PlaceAccess, WitnessThread};
-use crate::diagnostic::vocabulary::Vocabulary;
+use super::counted;
+use crate::diagnostic::report::{Finding, Place, PlaceAccess, WitnessReport, WitnessThread};
+use crate::diagnostic::vocabulary::{Vocabulary, triple};
 use crate::source::{SourceMap, Span};
+use std::collections::BTreeSet;
+
+/// Lines that a sentence names; the rest is counted.
+const MOST_LINES: usize = 8;
+/// More parameters than this are left to JSON.
+const MAX_PARAMS: usize = 12;
 
 /// What happens at the primary place: "write by thread (0,0,0) of block (0,0,0)".
 pub(super) fn primary_label(finding: &Finding, words: &Vocabulary) -> String {
@@ -61,6 +68,76 @@ fn body_place(sources: &SourceMap, span: Span) -> String {
     }
     let at = file.lines.position(&file.text, span.start as usize);
     format!(" (at {}:{}:{})", file.path.display(), at.line, at.column)
+}
+
+/// What a finding speaks for: "and 3 more pairs of accesses to sums and last, at lines 12, 14 and 20".
+pub(super) fn related_note(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Option<String> {
+    let related = &finding.related;
+    if related.is_empty() {
+        return None;
+    }
+    let is_at = |access| related.iter().all(|it| it.primary.access == access);
+    let what = if is_at(PlaceAccess::Barrier) {
+        "place where they wait"
+    } else if is_at(PlaceAccess::Claim) {
+        "claim"
+    } else {
+        "pair of accesses"
+    };
+    let mut arrays: Vec<String> = Vec::new();
+    let mut lines: BTreeSet<u32> = BTreeSet::new();
+    for it in related {
+        arrays.extend(it.array.clone().filter(|array| !arrays.contains(array)));
+        let places = [Some(it.primary), it.secondary].into_iter().flatten();
+        lines.extend(places.map(|place| sources.start_position(place.span).line));
+    }
+    let noun = match (related.len(), what) {
+        (1, _) => format!("1 more {what}"),
+        (count, "pair of accesses") => format!("{count} more pairs of accesses"),
+        (count, "place where they wait") => format!("{count} more places where they wait"),
+        (count, _) => format!("{count} more {what}s"),
+    };
+    let to = if arrays.is_empty() { String::new() } else { format!(" to {}", listed(&arrays, arrays.len())) };
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let at = if lines.len() == 1 { "line" } else { "lines" };
+    let widest = related.iter().map(|it| it.level).max().filter(|level| *level > finding.level);
+    let who = widest.map_or_else(String::new, |level| format!(", also between {}", words.two_threads(level)));
+    Some(format!("one cause with {noun}{to}, at {at} {}{who}", listed(&lines, MOST_LINES)))
+}
+
+/// "a", "a and b", "a, b and c", "a, b and 7 more".
+pub(super) fn listed(items: &[String], most: usize) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        many if many.len() > most => format!("{} and {} more", many[..most].join(", "), many.len() - most),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The launch of a witness and the values that it needs: "blocks of (64,1,1) threads, grid of (1,1,1) blocks, n = 2".
+pub(super) fn launch(witness: &WitnessReport, words: &Vocabulary) -> String {
+    let mut launch = vec![
+        format!("{}s of {} {}s", words.block, triple(witness.block_dim), words.thread),
+        format!("{} of {} {}s", words.grid, triple(witness.grid_dim), words.block),
+    ];
+    launch.extend(witness.values().take(MAX_PARAMS));
+    if witness.params.len() > MAX_PARAMS {
+        launch.push("…".into());
+    }
+    launch.join(", ")
+}
+
+/// The message of a finding where nothing else says when it happens: with the launch, and how many it speaks for.
+pub(super) fn sentence(finding: &Finding, words: &Vocabulary) -> String {
+    let mut text = finding.message.clone();
+    if let Some(witness) = &finding.witness {
+        text = format!("{text}; with {}", launch(witness, words));
+    }
+    if !finding.related.is_empty() {
+        text = format!("{text}; one cause with {}", counted(finding.related.len(), "more finding"));
+    }
+    text
 }
 
 /// `path:line:column` of the visible start of a span.

@@ -1,7 +1,8 @@
 //! SARIF 2.1.0 for code scanning: one run with all rules and a result for every finding and every unknown.
 //!
 //! Proved findings have level `error`, possible ones `warning`. What is unknown is no defect: its results are of
-//! kind `open`, level `none`, under the rule `unknown`. The second access is a related location. Fingerprints
+//! kind `open`, level `none`, under the rule `unknown`. The second access is a related location, and so
+//! are others of the same cause. Fingerprints
 //! survive edits elsewhere in the file: they depend on the rule, the file, the kernel and the text of both
 //! places, and on how many equal results come before. A finding that a fix ends carries it, edit by edit.
 //!
@@ -11,7 +12,7 @@ mod log;
 
 use super::fingerprint::Fingerprints;
 use super::one_line;
-use super::places::{primary_label, secondary_label};
+use super::places::{launch, primary_label, related_note, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
@@ -20,6 +21,7 @@ use log::{
     ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
     Replacement, ResultJson, Rule,
 };
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -133,14 +135,18 @@ fn of_finding(
     location.message = Some(Message { text: primary_label(finding, words) });
     let second = finding.secondary.map(|place| (secondary_label(finding, place, words), place.span));
     let reasons = finding.reasons.iter().filter_map(|reason| Some((reason.kind.clone(), reason.span?)));
-    let related = second.into_iter().chain(reasons).enumerate();
+    let same = finding.related.iter().map(|it| (it.message.clone(), it.primary.span));
+    let mut related: Vec<(String, Span)> = second.into_iter().chain(reasons).chain(same).collect();
+    let mut seen = FxHashSet::default();
+    related.retain(|located| seen.insert(located.clone()));
+    let related = related.into_iter().enumerate();
     let related = related.map(|(at, (text, span))| related_at(at, &text, span, &file.sources)).collect();
     ResultJson {
         rule_id: rule,
         rule_index: index_of(finding.rule),
         kind: "fail",
         level,
-        message: Message { text: with_advice(finding) },
+        message: Message { text: with_advice(finding, file, words) },
         locations: vec![location],
         related_locations: related,
         partial_fingerprints: named(fingerprints.of(rule, file, &kernel.name, &places, finding.level.name())),
@@ -161,10 +167,13 @@ fn fix_of(fix: &Fix, file: &FileReport) -> FixJson {
     }
 }
 
-/// The message, and below it what can be done.
-fn with_advice(finding: &Finding) -> String {
-    let message = one_line(&finding.message);
-    finding.notes.last().map_or(message.clone(), |advice| format!("{message}\n{}", one_line(advice)))
+/// The message, and below it the launch that shows it, what else it speaks for, and what can be done.
+fn with_advice(finding: &Finding, file: &FileReport, words: &Vocabulary) -> String {
+    let mut lines = vec![one_line(&finding.message)];
+    lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", one_line(&launch(witness, words)))));
+    lines.extend(related_note(finding, &file.sources, words).map(|note| one_line(&note)));
+    lines.extend(finding.notes.last().map(|advice| one_line(advice)));
+    lines.join("\n")
 }
 
 fn of_unknown(

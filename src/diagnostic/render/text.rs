@@ -1,4 +1,4 @@
-//! Text for people: findings with source excerpts, a verdict line for every kernel, a summary line.
+//! Text for people: findings with source excerpts, errors first; a verdict line for every kernel; a summary line.
 //!
 //! Everything that was not proved is named: what is unknown is listed with its reason, and the summary counts
 //! proved, racy, possible and unknown kernels apart, and files that could not be read.
@@ -6,8 +6,9 @@
 mod verdict;
 mod witness;
 
-use super::places::{expansion_note, primary_label, secondary_label};
-use super::printable;
+use super::order::{Item, items};
+use super::places::{expansion_note, primary_label, related_note, secondary_label};
+use super::{gcc, printable};
 use super::snippet::Snippets;
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -34,7 +35,12 @@ pub enum Detail {
     Full,
     /// Findings only.
     FindingsOnly,
+    /// Findings only, each on one line.
+    Lines,
 }
+
+/// Places that an excerpt points at; JSON has all.
+const MOST_LABELS: usize = 6;
 
 /// Writes `report`.
 pub fn render(report: &Report, color: Color, detail: Detail, out: &mut dyn Write) -> io::Result<()> {
@@ -45,42 +51,38 @@ pub fn render(report: &Report, color: Color, detail: Detail, out: &mut dyn Write
 }
 
 fn render_styled(report: &Report, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
-    for file in &report.files {
-        render_file(file, detail, out)?;
+    for item in items(report) {
+        match (item, detail) {
+            (Item::Diagnostic(file, diagnostic), Detail::Lines) => gcc::render_diagnostic(diagnostic, &file.sources, out)?,
+            (Item::Diagnostic(file, diagnostic), _) => show_diagnostic(diagnostic, &file.sources, out)?,
+            (Item::Finding(file, finding), Detail::Lines) => {
+                writeln!(out, "{}", gcc::headline(finding, &file.sources, Vocabulary::of(file.language)))?;
+            }
+            (Item::Finding(file, finding), _) => {
+                show_finding(finding, &file.sources, Vocabulary::of(file.language), out)?;
+            }
+            (Item::Unknown(file, kernel, unknown), Detail::Full) => show_unknown(unknown, kernel, file, out)?,
+            (Item::Unknown(..), _) => {}
+        }
     }
-    match detail {
-        Detail::Full => writeln!(out, "{}", verdict::summary_line(report)),
-        Detail::FindingsOnly => Ok(()),
+    if detail != Detail::Full {
+        return Ok(());
     }
+    for file in report.files.iter().filter(|file| !file.kernels.is_empty()) {
+        render_verdicts(file, out)?;
+    }
+    writeln!(out, "{}", verdict::summary_line(report))
 }
 
-fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
-    let words = Vocabulary::of(file.language);
-    for diagnostic in &file.diagnostics {
-        show_diagnostic(diagnostic, &file.sources, out)?;
-    }
-    for (index, kernel) in file.kernels.iter().enumerate() {
-        let has_excerpts = !kernel.findings.is_empty() || !kernel.unknowns.is_empty();
-        // A blank line between the verdict before and what is shown of this kernel.
-        if detail == Detail::Full && index > 0 && has_excerpts {
-            writeln!(out)?;
-        }
-        for finding in &kernel.findings {
-            show_finding(finding, &file.sources, words, out)?;
-        }
-        if detail == Detail::FindingsOnly {
-            continue;
-        }
-        for unknown in &kernel.unknowns {
-            show_unknown(unknown, kernel, file, out)?;
-        }
+fn render_verdicts(file: &FileReport, out: &mut dyn WriteColor) -> io::Result<()> {
+    for kernel in &file.kernels {
         writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file)))?;
         if let Some(contract) = verdict::contract_line(kernel, &file.sources) {
             writeln!(out, "{}", printable(&contract))?;
         }
     }
     // A blank line keeps the verdicts of one file together.
-    if detail == Detail::Full && !file.kernels.is_empty() { writeln!(out) } else { Ok(()) }
+    writeln!(out)
 }
 
 fn shown(severity: Severity) -> ShownSeverity {
@@ -125,8 +127,11 @@ fn finding_labels(finding: &Finding, sources: &SourceMap, words: &Vocabulary) ->
     let mut labels = vec![(finding.primary.span, LabelStyle::Primary, first)];
     labels.extend(second);
     for reason in &finding.reasons {
-        labels.extend(reason.span.map(|span| (span, LabelStyle::Secondary, reason.kind.clone())));
+        let is_new = |span: &Span| labels.iter().all(|(known, ..)| sources.visible(*known) != sources.visible(*span));
+        let label = reason.span.filter(is_new).map(|span| (span, LabelStyle::Secondary, reason.kind.clone()));
+        labels.extend(label);
     }
+    labels.truncate(MOST_LABELS);
     labels
 }
 
@@ -137,10 +142,10 @@ fn finding_notes(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> 
         places.into_iter().flatten().filter_map(|place| expansion_note(sources, place)).collect();
     expansions.dedup();
     notes.extend(expansions);
-    notes.extend(finding.reasons.iter().map(|reason| match reason.span {
-        Some(span) => format!("reason: {} at line {}", reason.kind, sources.start_position(span).line),
-        None => format!("reason: {}", reason.kind),
-    }));
+    // Those with a place are labels.
+    let nowhere = finding.reasons.iter().filter(|reason| reason.span.is_none());
+    notes.extend(nowhere.map(|reason| format!("reason: {}", reason.kind)));
+    notes.extend(related_note(finding, sources, words));
     notes.extend(finding.notes.iter().cloned());
     notes.extend(
         finding.fix.as_ref().map(|fix| format!("fix: {}; so the kernel is proved (--fix does it)", fix.message)),

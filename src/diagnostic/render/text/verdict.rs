@@ -28,7 +28,8 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
     }
-    format!("{} ({}:{}): {}", kernel.instance(), file.path.display(), kernel.line, parts.join("; "))
+    let path = kernel.path.as_ref().unwrap_or(&file.path);
+    format!("{} ({}:{}): {}", kernel.instance(), path.display(), kernel.line, parts.join("; "))
 }
 
 /// `contract: pitch >= gridDim.x * blockDim.x (kept at line 12, open at line 40: …)`; of a kernel that races,

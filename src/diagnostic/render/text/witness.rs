@@ -1,12 +1,11 @@
 //! A witness as a small table: one row for each of the two threads.
 
+use crate::diagnostic::render::places::launch;
 use crate::diagnostic::report::{Finding, PlaceAccess, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
 
 /// More columns than this do not fit beside each other; JSON has them all.
 const MAX_LOCALS: usize = 6;
-/// More parameters than this are left to JSON.
-const MAX_PARAMS: usize = 12;
 
 /// The table with a line above it that says where the two threads meet and under which launch.
 pub(super) fn table(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> String {
@@ -25,15 +24,7 @@ fn headline(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> S
     } else if !place.is_empty() {
         place.push_str(", ");
     }
-    let mut launch = vec![
-        format!("{}s of {} {}s", words.block, triple(witness.block_dim), words.thread),
-        format!("{} of {} {}s", words.grid, triple(witness.grid_dim), words.block),
-    ];
-    launch.extend(witness.values().take(MAX_PARAMS));
-    if witness.params.len() > MAX_PARAMS {
-        launch.push("…".into());
-    }
-    format!("witness: {place}{}", launch.join(", "))
+    format!("witness: {place}{}", launch(witness, words))
 }
 
 fn rows(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> Vec<Vec<String>> {
