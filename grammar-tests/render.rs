@@ -8,8 +8,8 @@ mod scanning;
 use raceproof::diagnostic::render::text::{Color, Detail};
 use raceproof::diagnostic::render::{gcc, json, text};
 use raceproof::diagnostic::report::{
-    Assumption, AssumptionKind, Certainty, Determinism, Divergence, FileReport, Finding, FindingReason, Front,
-    KernelReport, Level, Parse, Place, PlaceAccess, Race, Report, Scope, ScopeKind, Unknown, WitnessReport,
+    Assumption, AssumptionKind, Certainty, Deciding, Determinism, Divergence, FileReport, Finding, FindingReason,
+    Front, KernelReport, Level, Parse, Place, PlaceAccess, Race, Report, Scope, ScopeKind, Unknown, WitnessReport,
     WitnessThread,
 };
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
@@ -57,8 +57,7 @@ fn clean(name: &str, line: u32) -> KernelReport {
         divergence: Divergence::Uniform,
         scope: Some(Scope { kind: ScopeKind::AllGeometries, fixes: Vec::new() }),
         determinism: Determinism::Deterministic,
-        access_invariant: Some(true),
-        integrity_inputs: Vec::new(),
+        deciding: Deciding { access_invariant: Some(true), inputs: Vec::new() },
         assumptions: Vec::new(),
         contract: None,
         launches: Vec::new(),
@@ -121,6 +120,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: raceproof::diagnostic::report::Same::Nowhere,
     }
 }
 
@@ -129,7 +129,7 @@ fn shift() -> Report {
     let (sources, id) = one_file("a.cu", SHIFT);
     let mut racy = clean("shift", 3);
     racy.race = Race::Racy;
-    racy.integrity_inputs = vec!["n".into()];
+    racy.deciding.inputs = vec!["n".into()];
     racy.findings = vec![race(&sources, id)];
     racy.determinism = Determinism::NotShown("the race on y".into());
     let mut free = clean("copy", 9);
@@ -215,7 +215,7 @@ __kernel void odd(__global float *y) {
     let mut possible = clean("scatter", 1);
     possible.race = Race::PossiblyRacy;
     possible.scope = None;
-    possible.access_invariant = Some(false);
+    possible.deciding.access_invariant = Some(false);
     let write = place(span(&sources, id, "y[j]", 0), PlaceAccess::Write);
     possible.findings = vec![Finding {
         rule: RuleId::DataDependentIndex,
@@ -235,17 +235,23 @@ __kernel void odd(__global float *y) {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: raceproof::diagnostic::report::Same::Nowhere,
     }];
     let mut unknown = clean("odd", 5);
     unknown.race = Race::Unknown;
     unknown.divergence = Divergence::Unknown;
     unknown.scope = None;
-    unknown.access_invariant = None;
+    unknown.deciding.access_invariant = None;
     let call = span(&sources, id, "mystery(y)", 0);
     let reason = "the function mystery has no body here; define it or give its header with -I";
     unknown.unknowns = vec![
-        Unknown { line: 6, span: Some(call), reason: reason.into() },
-        Unknown { line: 5, span: None, reason: "the time limit was reached; raise --time-limit".into() },
+        Unknown { line: 6, also: Vec::new(), span: Some(call), reason: reason.into() },
+        Unknown {
+            line: 5,
+            also: Vec::new(),
+            span: None,
+            reason: "the time limit was reached; raise --time-limit".into(),
+        },
     ];
     file("b.cl", Language::OpenCl, sources, vec![possible, unknown])
 }

@@ -132,7 +132,8 @@ fn found_again(program: &Path) -> Lines {
     let run = checked(program, &Options::default());
     let file = &run.report.files[0];
     let line = |span| file.sources.start_position(span).line;
-    let races = findings(&run).flat_map(Finding::each).filter_map(|finding| Some((finding.primary, finding.secondary?)));
+    let races =
+        findings(&run).flat_map(Finding::each).filter_map(|finding| Some((finding.primary, finding.secondary?)));
     races.map(|(first, second)| sorted([line(first.span), line(second.span)])).collect()
 }
 

@@ -9,12 +9,14 @@ use super::verdict::PossibleClaim;
 use super::{Context, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
 use crate::prove::refute::FailedAssertion;
 
 /// Arguments that differ in a run.
 pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Found> {
-    failed.iter().filter(|failed| is_agreement(context, failed.site))
+    failed
+        .iter()
+        .filter(|failed| is_agreement(context, failed.site))
         .map(|failed| Found::new(Kind::Agreement, differ(context, failed)))
         .collect()
 }
@@ -44,12 +46,15 @@ fn differ(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 
 /// Arguments that depend on what memory holds.
 pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Found> {
-    claims.iter().filter(|claim| is_agreement(context, claim.site))
+    claims
+        .iter()
+        .filter(|claim| is_agreement(context, claim.site))
         .map(|claim| Found::new(Kind::Agreement, may_differ(context, claim)))
         .collect()
 }
@@ -75,6 +80,7 @@ fn may_differ(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 

@@ -6,7 +6,7 @@ use super::verdict::PossibleClaim;
 use super::{Context, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::prove::refute::FailedAssertion;
 use crate::source::Span;
@@ -45,6 +45,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 
@@ -73,6 +74,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 

@@ -7,7 +7,7 @@ use super::verdict::PossibleDivergence;
 use super::{Context, witness};
 use crate::calculus::{ExprId, SiteId, SyncScope};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
 use crate::prove::Divergence;
 
 /// Divergences that were found by running the kernel.
@@ -51,6 +51,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 
@@ -84,6 +85,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 

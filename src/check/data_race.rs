@@ -4,7 +4,7 @@ use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::{Context, listed, report_level, verb, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess, Same};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
 
@@ -76,6 +76,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 

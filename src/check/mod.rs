@@ -27,14 +27,14 @@ pub mod verdict;
 mod witness;
 
 use crate::calculus::{Claimed, Kernel, Reliance, Relied, SiteId, is_offset};
-use crate::diagnostic::report::{self, AssumptionKind, Front, KernelReport, Place, PlaceAccess};
+use crate::diagnostic::report::{self, AssumptionKind, Deciding, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, Protocol};
 use crate::prove::Assumption;
 use crate::source::{Language, SourceMap, Span};
-use std::path::PathBuf;
 use causes::Found;
+use std::path::PathBuf;
 use verdict::Verdict;
 
 /// What findings are made from.
@@ -82,8 +82,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         divergence: verdict.divergence,
         scope: verdict.scope.clone().map(|scope| scope_in_source(context, scope)),
         determinism: determinism::judge(context, verdict),
-        access_invariant: flow.access_invariant(),
-        integrity_inputs: flow.input_names(context.kernel),
+        deciding: Deciding { access_invariant: flow.access_invariant(), inputs: flow.input_names(context.kernel) },
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
         time_ms: 0,
         contract: verdict.contract.as_ref().map(|contract| contract::report(context, contract)),

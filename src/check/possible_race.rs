@@ -7,7 +7,7 @@ use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
 use super::{Context, contents, report_level, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place, Same};
 use crate::protocol::{AccessId, Reason, ReasonKind};
 use crate::prove::hand_over::{HandOver, MissingFence};
 use crate::source::Language;
@@ -104,6 +104,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         reproduction: None,
         fix: None,
         related: Vec::new(),
+        same: Same::Nowhere,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::calculus::SyncScope;
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::source::{Language, SourceMap, Span};
 
@@ -42,6 +42,7 @@ impl Setting<'_> {
             reproduction: None,
             fix: None,
             related: Vec::new(),
+            same: Same::Nowhere,
         }
     }
 }

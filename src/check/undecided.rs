@@ -1,31 +1,32 @@
 //! What was not decided or not understood, each with a line and a reason.
 
-use super::Context;
 use super::barrier_divergence;
 use super::possible_race::because;
 use super::verdict::{Undecided, Verdict};
+use super::{Context, listed, report_level};
 use crate::calculus::eval::WARP;
 use crate::calculus::{Claimed, SyncScope};
-use crate::diagnostic::report::Unknown;
-use crate::protocol::AccessId;
+use crate::diagnostic::report::{self, Unknown};
 use crate::prove::Open;
 use crate::source::{Language, Span};
-use std::collections::BTreeSet;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// At most this many unknowns of a kernel are listed; the rest is counted.
 const LISTED: usize = 12;
 
-/// All unknowns of a kernel, in source order, without repetition.
+/// All unknowns of a kernel, in source order; what is said of several lines is said once, with the lines.
 pub(super) fn unknowns(context: &Context<'_>, verdict: &Verdict) -> Vec<Unknown> {
-    let mut seen = BTreeSet::new();
-    let mut unknowns: Vec<Unknown> = context
+    let is_pair = |undecided: &&Undecided| matches!(undecided, Undecided::Pair { .. });
+    let all: Vec<Unknown> = context
         .kernel
         .unsupported
         .iter()
         .map(|unsupported| unknown(context, unsupported.span, unsupported.reason.clone()))
-        .chain(verdict.undecided.iter().map(|undecided| describe(context, undecided)))
-        .filter(|unknown| seen.insert((unknown.line, unknown.reason.clone())))
+        .chain(pairs(context, &verdict.undecided))
+        .chain(verdict.undecided.iter().filter(|it| !is_pair(it)).map(|undecided| describe(context, undecided)))
         .collect();
+    let mut unknowns = together(all);
     unknowns.sort_by_key(|unknown| unknown.line);
     if unknowns.len() > LISTED {
         let more = unknowns.len() - LISTED;
@@ -35,13 +36,96 @@ pub(super) fn unknowns(context: &Context<'_>, verdict: &Verdict) -> Vec<Unknown>
     unknowns
 }
 
+/// Those of one reason as one, at the first of their lines.
+fn together(unknowns: Vec<Unknown>) -> Vec<Unknown> {
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut lines: Vec<BTreeSet<u32>> = Vec::new();
+    let mut merged: Vec<Unknown> = Vec::new();
+    for unknown in unknowns {
+        let at = *places.entry(unknown.reason.clone()).or_insert(merged.len());
+        if at == merged.len() {
+            lines.push(BTreeSet::new());
+            merged.push(unknown.clone());
+        }
+        lines[at].insert(unknown.line);
+        lines[at].extend(&unknown.also);
+        if unknown.line < merged[at].line {
+            merged[at] = unknown;
+        }
+    }
+    for (unknown, lines) in merged.iter_mut().zip(lines) {
+        let names_lines = !unknown.also.is_empty();
+        unknown.also = lines.into_iter().filter(|line| *line != unknown.line).collect();
+        if !names_lines && !unknown.also.is_empty() {
+            let lines: Vec<String> = unknown.also.iter().map(ToString::to_string).collect();
+            let at = if lines.len() == 1 { "line" } else { "lines" };
+            unknown.reason.push_str(&format!(" (also at {at} {})", listed(&lines)));
+        }
+    }
+    merged
+}
+
 fn unknown(context: &Context<'_>, span: Option<Span>, reason: String) -> Unknown {
-    Unknown { line: context.line(span), span, reason }
+    Unknown { line: context.line(span), also: Vec::new(), span, reason }
+}
+
+/// Pairs that stay open, those of one array and for one reason as one.
+fn pairs(context: &Context<'_>, undecided: &[Undecided]) -> Vec<Unknown> {
+    let mut open: Vec<OpenPairs> = Vec::new();
+    for each in undecided {
+        let Undecided::Pair { first, second, level, why } = each else { continue };
+        let accesses = [*first, *second].map(|access| &context.protocol.accesses[access]);
+        let array = context.kernel.arrays[accesses[0].array].name.as_str();
+        let (why, level) = (explain(why), report_level(*level));
+        let at = open.iter().position(|known| known.array == array && known.why == why).unwrap_or_else(|| {
+            open.push(OpenPairs { array, why, ..OpenPairs::default() });
+            open.len() - 1
+        });
+        let pairs = &mut open[at];
+        pairs.levels.insert(level);
+        for access in accesses {
+            let span = context.span_of(access.site);
+            pairs.lines.entry(context.line(Some(span))).or_insert(span);
+            let reason = access.reasons.first().map(|reason| because(context, reason));
+            pairs.because = pairs.because.take().or(reason);
+        }
+    }
+    open.iter().map(|pairs| pairs.unknown(context)).collect()
+}
+
+/// Pairs of one array that stay open for one reason.
+#[derive(Default)]
+struct OpenPairs<'a> {
+    array: &'a str,
+    why: String,
+    levels: BTreeSet<report::Level>,
+    lines: BTreeMap<u32, Span>,
+    because: Option<String>,
+}
+
+impl OpenPairs<'_> {
+    fn unknown(&self, context: &Context<'_>) -> Unknown {
+        let parties = self.levels.iter().map(|level| context.words().two_threads(*level));
+        let lines: Vec<String> = self.lines.keys().map(ToString::to_string).collect();
+        let at = if lines.len() == 1 { "line" } else { "lines" };
+        let because = self.because.as_ref().map_or_else(String::new, |because| format!(" ({because})"));
+        let reason = format!(
+            "not decided whether {} race on {} at {at} {}: {}{because}",
+            parties.collect::<Vec<_>>().join(" or "),
+            self.array,
+            listed(&lines),
+            self.why
+        );
+        let mut all = self.lines.iter();
+        let (line, span) = all.next().map_or((context.line(None), None), |(line, span)| (*line, Some(*span)));
+        Unknown { line, also: all.map(|(line, _)| *line).collect(), span, reason }
+    }
 }
 
 fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
     match undecided {
-        Undecided::Pair { first, second, level, why } => pair(context, *first, *second, *level, why),
+        // Pairs are put together before.
+        Undecided::Pair { why, .. } => unknown(context, None, explain(why)),
         Undecided::Sync { sync, why } => {
             let sync = &context.protocol.syncs[*sync];
             let of_sub_group = context.language == Language::OpenCl && sync.scope == SyncScope::Warp;
@@ -93,38 +177,20 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
     }
 }
 
-fn pair(
-    context: &Context<'_>,
-    first: AccessId,
-    second: AccessId,
-    level: crate::memory_model::Level,
-    why: &Open,
-) -> Unknown {
-    let accesses = &context.protocol.accesses;
-    let (one, other) = (&accesses[first], &accesses[second]);
-    let span = context.span_of(one.site);
-    let array = &context.kernel.arrays[one.array].name;
-    let other_line = context.line(Some(context.span_of(other.site)));
-    let mut reason = format!(
-        "not decided whether {} race on {array} here and at line {other_line}: {}",
-        context.parties(level),
-        explain(why)
-    );
-    if let Some(because_of) = one.reasons.iter().chain(&other.reasons).next() {
-        reason = format!("{reason} ({})", because(context, because_of));
-    }
-    unknown(context, Some(span), reason)
-}
-
 fn explain(why: &Open) -> String {
+    const HELP: &str = "a solver, or a launch that is stated with --block-dim and --grid-dim, may decide it";
     match why {
-        Open::NoRule => "no proof rule applies and no small launch shows a conflict; a solver would help".to_owned(),
-        Open::Refuted => "a small launch shows it, but not that it happens first".to_owned(),
-        Open::Budget => "the proof budget was spent; a solver would help".to_owned(),
-        Open::NotExpressible(what) => format!("{what} is beyond the proof rules; a solver would help"),
-        Open::Solver(said) => {
-            format!("no proof rule applies and no small launch shows a conflict; a solver was asked: {said}")
+        Open::NoRule => format!("no rule proves it and no small launch shows a conflict; {HELP}"),
+        Open::Refuted => {
+            "it is likely, since a small launch shows it, but not before something that is not known has happened"
+                .to_owned()
         }
+        Open::Budget => format!("the proof budget was spent; {HELP}"),
+        Open::NotExpressible(what) => format!("{what} is beyond the proof rules; {HELP}"),
+        Open::Solver(said) => format!(
+            "no rule proves it, no small launch shows a conflict, and of a solver that was asked: {said}; \
+             a launch that is stated with --block-dim and --grid-dim may decide it"
+        ),
         Open::Vacuous => {
             "what the source states contradicts itself or the launch, so that any proof would be empty".to_owned()
         }

@@ -99,12 +99,25 @@ pub(super) struct CheckArgs {
     /// Insert barriers into the files where they are certain to end races; what is reported is then about the new text
     #[arg(long, help_heading = "Output")]
     pub(super) fix: bool,
-    /// How results are written
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
     /// Write a program that shows it for each race with a witness; nothing is executed
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) reproduce: Option<PathBuf>,
+    /// Report the time that every kernel took, and which libclang answered
+    #[arg(long, help_heading = "Output")]
+    pub(super) timings: bool,
+    /// Files to check at once [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+}
+
+/// How results are shown.
+#[derive(Args, Debug)]
+pub(super) struct OutputArgs {
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
     /// What makes the exit code 1; separated by commas
     #[arg(
         long,
@@ -117,15 +130,18 @@ pub(super) struct CheckArgs {
     /// Report findings only, one line each: no excerpts, no verdicts, no summary, no progress
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
+    /// Say with each verdict all that it relies on, not only how much
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
+    pub(super) verbose: bool,
+    /// Count findings by file and rule, in the place of the findings
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"], help_heading = "Output")]
+    pub(super) statistics: bool,
+    /// Report no more than N findings, the gravest first; the exit code is about all
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(super) max_findings: Option<usize>,
     /// When to use colours
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Report the time that every kernel took, and which libclang answered
-    #[arg(long, help_heading = "Output")]
-    pub(super) timings: bool,
-    /// Files to check at once [default: one for each core]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) jobs: Option<u16>,
 }
 
 /// Where global ids start.

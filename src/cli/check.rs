@@ -1,12 +1,13 @@
 //! `raceproof check`.
 
 use super::Exit;
-use super::args::{CheckArgs, Format};
+use super::args::{CheckArgs, Format, OutputArgs};
 use super::failing::fails;
 use super::fix;
 use super::interrupt::Interrupt;
-use super::output::{color, complain, remark, to_stdout};
+use super::output::{color, complain, remark, terminal_width, to_stdout};
 use super::progress::Bar;
+use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
@@ -39,7 +40,12 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         complain(&format!("--reproduce: {error}"));
         exit = Exit::Usage;
     }
-    to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
+    let has_findings = fails(&run.report, &args.output.fail_on);
+    let left_out = args.output.max_findings.map_or(0, |most| run.report.keep(most));
+    to_stdout(|out| write_report(&run.report, &args.output, out)).context("cannot write to standard output")?;
+    if left_out > 0 {
+        remark(&format!("{left_out} more findings are not shown (--max-findings)"));
+    }
     if args.timings {
         remark(&super::front::answered(args.source.front, &options.front, &run.report));
     }
@@ -51,7 +57,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     }
     exit = exit.max(unmatched_kernels(&run, &options));
     exit = exit.max(unmatched_params(&run, &options));
-    if exit == Exit::Clean && fails(&run.report, &args.fail_on) {
+    if exit == Exit::Clean && has_findings {
         exit = Exit::Findings;
     }
     Ok(exit)
@@ -85,22 +91,39 @@ pub(super) fn read_stdin() -> Result<Vec<u8>> {
 
 fn checked(args: &CheckArgs, inputs: &[Input], options: &Options) -> Run {
     let interrupt = Interrupt::listen();
-    let bar = if args.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs.len(), interrupt) };
+    let bar = if args.output.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs.len(), interrupt) };
     let run = check_all(inputs, options, &bar);
     bar.finish();
     run
 }
 
-fn write_report(report: &Report, args: &CheckArgs, out: &mut dyn Write) -> std::io::Result<()> {
-    let detail = if args.quiet { text::Detail::Lines } else { text::Detail::Full };
+fn write_report(report: &Report, args: &OutputArgs, out: &mut dyn Write) -> std::io::Result<()> {
     match args.format {
-        Format::Text => text::render(report, color(args.color), detail, out),
+        Format::Text => {
+            let (color, mut fitted) = (color(args.color), Fitted::new(out, terminal_width()));
+            text::render(report, color, detail(args), &mut fitted)?;
+            fitted.flush()
+        }
         Format::Gcc => gcc::render(report, out),
         Format::Json => json::render(report, out),
         Format::Sarif => sarif::render(report, &rule_page, out),
         Format::Github => github::render(report, out),
         Format::Gitlab => gitlab::render(report, out),
         Format::Junit => junit::render(report, out),
+    }
+}
+
+fn detail(args: &OutputArgs) -> text::Detail {
+    if args.quiet {
+        text::Detail::Lines
+    } else if args.statistics {
+        text::Detail::Statistics
+    } else if args.verbose {
+        text::Detail::Verbose
+    } else if terminal_width().is_some() {
+        text::Detail::WithStatistics
+    } else {
+        text::Detail::Full
     }
 }
 

@@ -5,6 +5,9 @@ use super::args::When;
 use crate::diagnostic::render::text::Color;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
+/// In fewer columns nothing can be read; lines are then left to the terminal.
+const NARROWEST: usize = 40;
+
 /// Hands a locked, buffered standard output to `write`. Whoever closed the pipe has seen enough: no error.
 pub(super) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
@@ -54,6 +57,24 @@ pub(super) fn color(when: When) -> Color {
         When::Auto => io::stdout().is_terminal() && environment_allows_color(),
     };
     if coloured { Color::Ansi } else { Color::Plain }
+}
+
+/// Columns of the terminal that standard output is; `None` if it is none, or does not say.
+pub(super) fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    columns().filter(|&columns| columns >= NARROWEST)
+}
+
+#[cfg(unix)]
+fn columns() -> Option<usize> {
+    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col))
+}
+
+#[cfg(not(unix))]
+fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
 }
 
 /// <https://no-color.org>, and terminals that say that they are dumb.

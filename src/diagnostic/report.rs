@@ -9,6 +9,7 @@
 
 use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 /// Everything that one run found.
@@ -80,10 +81,8 @@ pub struct KernelReport {
     pub scope: Option<Scope>,
     /// Whether every schedule gives the same result.
     pub determinism: Determinism,
-    /// Whether no array content flows into an address or guard; `None` if that is not known.
-    pub access_invariant: Option<bool>,
-    /// Names of the inputs that flow into addresses and guards: scalars, and arrays whose content does.
-    pub integrity_inputs: Vec<String>,
+    /// What decides where it accesses memory.
+    pub deciding: Deciding,
     /// What the verdict relies on.
     pub assumptions: Vec<Assumption>,
     /// Wall time spent on the kernel; 0 unless timings were asked for.
@@ -96,6 +95,15 @@ pub struct KernelReport {
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
     pub unknowns: Vec<Unknown>,
+}
+
+/// What decides where a kernel accesses memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deciding {
+    /// Whether no array content flows into an address or guard; `None` if that is not known.
+    pub access_invariant: Option<bool>,
+    /// Names of the inputs that flow into addresses and guards: scalars, and arrays whose content does.
+    pub inputs: Vec<String>,
 }
 
 /// Something that a verdict relies on.
@@ -278,6 +286,30 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// Others of its kernel that have the same cause; this one speaks for them. None of them has others of its own.
     pub related: Vec<Finding>,
+    /// Where else the same is found: in other kernels.
+    pub same: Same,
+}
+
+/// Where else the same is found: in other instances of a template, or other files that include a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Same {
+    /// Nowhere.
+    Nowhere,
+    /// Also in these kernels, in their order.
+    Also(Vec<Instance>),
+    /// In this kernel, with which it is told; lists of findings leave it out.
+    Told(Instance),
+}
+
+/// A kernel of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The file that was checked.
+    pub path: PathBuf,
+    /// Its name, with template arguments.
+    pub kernel: String,
+    /// Line of its name.
+    pub line: u32,
 }
 
 /// Edits of the main file with which the kernel is proved. They insert, or write the flags of a barrier anew, and belong
@@ -300,6 +332,11 @@ pub struct FixEdit {
 }
 
 impl Finding {
+    /// Whether another kernel has the same finding, and it is told there.
+    pub fn is_told_elsewhere(&self) -> bool {
+        matches!(self.same, Same::Told(_))
+    }
+
     /// This one and those that it speaks for.
     pub fn each(&self) -> impl Iterator<Item = &Finding> {
         std::iter::once(self).chain(&self.related)
@@ -452,6 +489,8 @@ pub struct WitnessThread {
 pub struct Unknown {
     /// Its line in the visible text, from 1; the kernel's own line if there is no better place.
     pub line: u32,
+    /// Further lines of which the same is to be said, in order.
+    pub also: Vec<u32>,
     /// Where, if there is a place.
     pub span: Option<Span>,
     /// Why; one line that ends with what can be done about it.
@@ -484,6 +523,26 @@ pub struct Summary {
 }
 
 impl Report {
+    /// Keeps the first findings of all, the gravest first and then in the order of the files, and says how many it left out.
+    pub fn keep(&mut self, most: usize) -> usize {
+        let mut all = Vec::new();
+        for (file, report) in self.files.iter().enumerate() {
+            for (kernel, report) in report.kernels.iter().enumerate() {
+                let places = report.findings.iter().enumerate().filter(|(_, finding)| !finding.is_told_elsewhere());
+                all.extend(places.map(|(at, finding)| (Reverse(finding.severity()), file, kernel, at)));
+            }
+        }
+        all.sort_unstable();
+        let mut left_out = all.split_off(most.min(all.len()));
+        let count = left_out.len();
+        // From the last to the first, so that places stay what they are.
+        left_out.sort_unstable_by_key(|&(_, file, kernel, at)| Reverse((file, kernel, at)));
+        for (_, file, kernel, at) in left_out {
+            self.files[file].kernels[kernel].findings.remove(at);
+        }
+        count
+    }
+
     /// Counts files and verdicts.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary { files: self.files.len(), ..Summary::default() };
@@ -618,12 +677,17 @@ impl PlaceAccess {
 }
 
 impl KernelReport {
-    /// Its name with its template arguments: `reduce<256, float>`.
+    /// What is to be told of it: findings that are not told with another kernel.
+    pub fn told(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| !finding.is_told_elsewhere())
+    }
+
+    /// `reduce<256, float>`
     pub fn instance(&self) -> String {
-        match self.template_args.as_slice() {
-            [] => self.name.clone(),
-            args => format!("{}<{}>", self.name, args.join(", ")),
+        if self.template_args.is_empty() {
+            return self.name.clone();
         }
+        format!("{}<{}>", self.name, self.template_args.join(", "))
     }
 
     /// All that was found, with what other findings speak for.

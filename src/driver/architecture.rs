@@ -147,7 +147,7 @@ pub(super) fn take_launches(file: &mut Launched, there: &Launched) {
 fn take_back(report: &mut KernelReport, other: &KernelReport, architecture: u32) {
     let mut say = |what: &str| {
         let reason = format!("{what} where `{NAME}` is {architecture}: `-D {NAME}={architecture}` shows it");
-        report.unknowns.push(Unknown { line: report.line, span: None, reason });
+        report.unknowns.push(Unknown { line: report.line, also: Vec::new(), span: None, reason });
     };
     if report.race == Race::RaceFree && other.race == Race::Racy {
         say("threads race");

@@ -25,6 +25,7 @@ pub mod options;
 pub mod parallel;
 pub mod passes;
 mod prepared;
+mod repeats;
 pub mod reproduce;
 pub mod run;
 pub mod show;
@@ -45,8 +46,8 @@ use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse, Race,
-    ScopeKind, Unknown,
+    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse,
+    Race, ScopeKind, Unknown,
 };
 use crate::judge;
 use crate::launch::{self, Launched};
@@ -266,14 +267,18 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         divergence: Divergence::Unknown,
         scope: None,
         determinism: Determinism::NotShown("raceproof failed on this kernel".to_owned()),
-        access_invariant: None,
-        integrity_inputs: Vec::new(),
+        deciding: Deciding::default(),
         assumptions: Vec::new(),
         time_ms: 0,
         contract: None,
         launches: Vec::new(),
         findings: Vec::new(),
-        unknowns: vec![Unknown { line, span: Some(span), reason: format!("bug in raceproof: {message}") }],
+        unknowns: vec![Unknown {
+            line,
+            also: Vec::new(),
+            span: Some(span),
+            reason: format!("bug in raceproof: {message}"),
+        }],
     }
 }
 

@@ -10,6 +10,7 @@ use super::crash;
 use super::isolate::isolated;
 use super::memo::Memo;
 use super::options::Options;
+use super::repeats;
 use super::reproduce::Drafted;
 use super::units::Units;
 use super::{Checked, check_source_of_many, language_of};
@@ -114,6 +115,7 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
         run.problems.extend(outcome.problems);
         run.drafts.push(outcome.drafts);
     }
+    repeats::tell_once(&mut run.report);
     run
 }
 

@@ -5,7 +5,7 @@
 //! A proved finding is an error, a possible one a warning, what is unknown a note.
 
 use super::order::{Item, items};
-use super::places::{location, primary_label, related_note, secondary_label, sentence};
+use super::places::{location, primary_label, related_note, same_note, secondary_label, sentence};
 use super::{one_line, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -67,10 +67,11 @@ pub(super) fn render_finding(
         let text = format!("{}; {}", secondary_label(finding, second, words), primary_label(finding, words));
         line(out, &location(sources, second.span), "note", &text, rule)?;
     }
-    match related_note(finding, sources, words) {
-        Some(related) => line(out, &location(sources, finding.primary.span), "note", &related, rule),
-        None => Ok(()),
+    let notes = related_note(finding, sources, words).into_iter().chain(same_note(finding));
+    for note in notes {
+        line(out, &location(sources, finding.primary.span), "note", &note, rule)?;
     }
+    Ok(())
 }
 
 fn render_unknown(unknown: &Unknown, kernel: &KernelReport, file: &FileReport, out: &mut dyn Write) -> io::Result<()> {

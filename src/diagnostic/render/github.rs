@@ -7,7 +7,7 @@
 //! Guarantees: one command a line; no text of the user can end a property or start a command of its own.
 
 use super::order::{Item, items};
-use super::places::{launch, location, primary_label, related_note, secondary_label};
+use super::places::{launch, location, primary_label, related_note, same_note, secondary_label};
 use super::{one_line, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -69,6 +69,7 @@ fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Ann
     }
     lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", launch(witness, words))));
     lines.extend(related_note(finding, sources, words));
+    lines.extend(same_note(finding));
     lines.extend(finding.notes.last().cloned());
     Annotation { command, place: place(sources, finding.primary.span), title: finding.rule.name(), lines }
 }

@@ -47,7 +47,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for file in &report.files {
         issues.extend(file.diagnostics.iter().filter_map(|it| of_diagnostic(it, file, &mut fingerprints)));
         for kernel in &file.kernels {
-            issues.extend(kernel.findings.iter().filter_map(|it| of_finding(it, kernel, file, &mut fingerprints)));
+            issues.extend(kernel.told().filter_map(|it| of_finding(it, kernel, file, &mut fingerprints)));
         }
     }
     serde_json::to_writer_pretty(&mut *out, &issues)?;

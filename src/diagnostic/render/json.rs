@@ -3,7 +3,9 @@
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.
 
-use crate::diagnostic::report::{self, AssumptionKind, Determinism, FileReport, Finding, KernelReport, Place, Report};
+use crate::diagnostic::report::{
+    self, AssumptionKind, Determinism, FileReport, Finding, Instance, KernelReport, Place, Report, Same,
+};
 use crate::source::{SourceMap, Span};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -59,6 +61,9 @@ struct Kernel<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     launches: Option<Vec<LaunchJson<'a>>>,
     findings: Vec<FindingJson<'a>>,
+    /// Findings that are told with other kernels; only there if there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repeats: Vec<RepeatJson<'a>>,
     unknowns: Vec<UnknownJson<'a>>,
 }
 
@@ -102,6 +107,25 @@ struct FindingJson<'a> {
     /// Others of the same cause; only there if there are some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related: Vec<FindingJson<'a>>,
+    /// Other kernels that have the same; only there if there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_in: Vec<InstanceJson<'a>>,
+}
+
+/// A finding that is told with another kernel.
+#[derive(Serialize)]
+struct RepeatJson<'a> {
+    of: InstanceJson<'a>,
+    #[serde(flatten)]
+    finding: FindingJson<'a>,
+}
+
+/// A kernel.
+#[derive(Serialize)]
+struct InstanceJson<'a> {
+    path: String,
+    kernel: &'a str,
+    line: u32,
 }
 
 /// Edits that end the finding.
@@ -195,6 +219,9 @@ struct Thread<'a> {
 #[derive(Serialize)]
 struct UnknownJson<'a> {
     line: u32,
+    /// Further lines of which the same is to be said; only there if there are some.
+    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
+    also: &'a [u32],
     reason: &'a str,
 }
 
@@ -264,8 +291,8 @@ impl<'a> Kernel<'a> {
             divergence: kernel.divergence.name(),
             scope: kernel.scope.as_ref().map(|scope| scope.kind.name()),
             deterministic: kernel.determinism == Determinism::Deterministic,
-            access_invariant: kernel.access_invariant,
-            integrity_inputs: &kernel.integrity_inputs,
+            access_invariant: kernel.deciding.access_invariant,
+            integrity_inputs: &kernel.deciding.inputs,
             assumptions: assumptions(kernel),
             time_ms: kernel.time_ms,
             contract: kernel.contract.as_ref().map(|it| it.conjuncts.iter().map(ConjunctJson::of).collect()),
@@ -278,8 +305,9 @@ impl<'a> Kernel<'a> {
                 .contract
                 .as_ref()
                 .map(|_| kernel.launches.iter().map(|launch| LaunchJson::of(launch, sources)).collect()),
-            findings: kernel.findings.iter().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
-            unknowns: kernel.unknowns.iter().map(|u| UnknownJson { line: u.line, reason: &u.reason }).collect(),
+            findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
+            repeats: kernel.findings.iter().filter_map(|finding| RepeatJson::of(finding, kernel, sources)).collect(),
+            unknowns: kernel.unknowns.iter().map(|u| UnknownJson::of(u)).collect(),
         }
     }
 }
@@ -299,6 +327,12 @@ impl<'a> LaunchJson<'a> {
             contract: launch.keeping.name(),
             missing: launch.missing.iter().map(String::as_str).collect(),
         }
+    }
+}
+
+impl<'a> UnknownJson<'a> {
+    fn of(unknown: &'a report::Unknown) -> Self {
+        UnknownJson { line: unknown.line, also: &unknown.also, reason: &unknown.reason }
     }
 }
 
@@ -324,7 +358,28 @@ impl<'a> FindingJson<'a> {
             contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
             fix: finding.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
+            also_in: match &finding.same {
+                Same::Also(instances) => instances.iter().map(InstanceJson::of).collect(),
+                Same::Nowhere | Same::Told(_) => Vec::new(),
+            },
             related: finding.related.iter().map(|it| FindingJson::of(it, kernel, sources)).collect(),
+        }
+    }
+}
+
+impl<'a> RepeatJson<'a> {
+    fn of(finding: &'a Finding, kernel: &KernelReport, sources: &SourceMap) -> Option<Self> {
+        let Same::Told(told) = &finding.same else { return None };
+        Some(RepeatJson { of: InstanceJson::of(told), finding: FindingJson::of(finding, kernel, sources) })
+    }
+}
+
+impl<'a> InstanceJson<'a> {
+    fn of(instance: &'a Instance) -> Self {
+        InstanceJson {
+            path: instance.path.to_string_lossy().into_owned(),
+            kernel: &instance.kernel,
+            line: instance.line,
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What is said about the two places of a finding, alike in every format for people.
 
-use crate::diagnostic::RuleId;
 use super::counted;
-use crate::diagnostic::report::{Finding, Place, PlaceAccess, WitnessReport, WitnessThread};
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Finding, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
 use crate::source::{SourceMap, Span};
 use std::collections::BTreeSet;
 
 /// Lines that a sentence names; the rest is counted.
 const MOST_LINES: usize = 8;
+/// Kernels that a sentence names.
+const MOST_NAMED: usize = 4;
 /// More parameters than this are left to JSON.
 const MAX_PARAMS: usize = 12;
 
@@ -103,6 +105,19 @@ pub(super) fn related_note(finding: &Finding, sources: &SourceMap, words: &Vocab
     let widest = related.iter().map(|it| it.level).max().filter(|level| *level > finding.level);
     let who = widest.map_or_else(String::new, |level| format!(", also between {}", words.two_threads(level)));
     Some(format!("one cause with {noun}{to}, at {at} {}{who}", listed(&lines, MOST_LINES)))
+}
+
+/// In which other kernels the same is found.
+pub(super) fn same_note(finding: &Finding) -> Option<String> {
+    let Same::Also(instances) = &finding.same else { return None };
+    let mut names: Vec<String> = Vec::new();
+    for instance in instances {
+        let name = format!("{} ({})", instance.kernel, instance.path.display());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Some(format!("the same in {}", listed(&names, MOST_NAMED)))
 }
 
 /// "a", "a and b", "a, b and c", "a, b and 7 more".

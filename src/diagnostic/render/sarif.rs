@@ -12,7 +12,7 @@ mod log;
 
 use super::fingerprint::Fingerprints;
 use super::one_line;
-use super::places::{launch, primary_label, related_note, secondary_label};
+use super::places::{launch, primary_label, related_note, same_note, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
@@ -49,7 +49,7 @@ pub fn render(report: &Report, pages: Pages<'_>, out: &mut dyn Write) -> io::Res
     for file in &report.files {
         results.extend(file.diagnostics.iter().map(|diagnostic| of_diagnostic(diagnostic, file, &mut fingerprints)));
         for kernel in &file.kernels {
-            let findings = kernel.findings.iter().map(|finding| of_finding(finding, kernel, file, &mut fingerprints));
+            let findings = kernel.told().map(|finding| of_finding(finding, kernel, file, &mut fingerprints));
             results.extend(findings);
             let unknowns = kernel.unknowns.iter().map(|unknown| of_unknown(unknown, kernel, file, &mut fingerprints));
             results.extend(unknowns);
@@ -172,6 +172,7 @@ fn with_advice(finding: &Finding, file: &FileReport, words: &Vocabulary) -> Stri
     let mut lines = vec![one_line(&finding.message)];
     lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", one_line(&launch(witness, words)))));
     lines.extend(related_note(finding, &file.sources, words).map(|note| one_line(&note)));
+    lines.extend(same_note(finding).map(|note| one_line(&note)));
     lines.extend(finding.notes.last().map(|advice| one_line(advice)));
     lines.join("\n")
 }
@@ -202,9 +203,7 @@ fn of_unknown(
 }
 
 fn logical(kernel: &KernelReport) -> LogicalLocation {
-    let arguments = kernel.template_args.join(", ");
-    let name = if arguments.is_empty() { kernel.name.clone() } else { format!("{}<{arguments}>", kernel.name) };
-    LogicalLocation { fully_qualified_name: name, kind: "function" }
+    LogicalLocation { fully_qualified_name: kernel.instance(), kind: "function" }
 }
 
 fn related_at(at: usize, text: &str, span: Span, sources: &SourceMap) -> Location {

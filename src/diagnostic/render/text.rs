@@ -3,13 +3,17 @@
 //! Everything that was not proved is named: what is unknown is listed with its reason, and the summary counts
 //! proved, racy, possible and unknown kernels apart, and files that could not be read.
 
+mod fitted;
+mod statistics;
 mod verdict;
 mod witness;
 
+pub use fitted::Fitted;
+
 use super::order::{Item, items};
-use super::places::{expansion_note, primary_label, related_note, secondary_label};
-use super::{gcc, printable};
+use super::places::{expansion_note, primary_label, related_note, same_note, secondary_label};
 use super::snippet::Snippets;
+use super::{gcc, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -33,6 +37,12 @@ pub enum Color {
 pub enum Detail {
     /// Findings, what is unknown, verdicts and the summary.
     Full,
+    /// The same, and all that verdicts rely on.
+    Verbose,
+    /// As in full, and how many findings of which rule each file has.
+    WithStatistics,
+    /// How many findings of which rule each file has, and the summary.
+    Statistics,
     /// Findings only.
     FindingsOnly,
     /// Findings only, each on one line.
@@ -51,9 +61,15 @@ pub fn render(report: &Report, color: Color, detail: Detail, out: &mut dyn Write
 }
 
 fn render_styled(report: &Report, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
+    if detail == Detail::Statistics {
+        statistics::write(report, out)?;
+        return writeln!(out, "{}", verdict::summary_line(report));
+    }
     for item in items(report) {
         match (item, detail) {
-            (Item::Diagnostic(file, diagnostic), Detail::Lines) => gcc::render_diagnostic(diagnostic, &file.sources, out)?,
+            (Item::Diagnostic(file, diagnostic), Detail::Lines) => {
+                gcc::render_diagnostic(diagnostic, &file.sources, out)?
+            }
             (Item::Diagnostic(file, diagnostic), _) => show_diagnostic(diagnostic, &file.sources, out)?,
             (Item::Finding(file, finding), Detail::Lines) => {
                 writeln!(out, "{}", gcc::headline(finding, &file.sources, Vocabulary::of(file.language)))?;
@@ -61,23 +77,27 @@ fn render_styled(report: &Report, detail: Detail, out: &mut dyn WriteColor) -> i
             (Item::Finding(file, finding), _) => {
                 show_finding(finding, &file.sources, Vocabulary::of(file.language), out)?;
             }
-            (Item::Unknown(file, kernel, unknown), Detail::Full) => show_unknown(unknown, kernel, file, out)?,
-            (Item::Unknown(..), _) => {}
+            (Item::Unknown(..), Detail::Lines | Detail::FindingsOnly) => {}
+            (Item::Unknown(file, kernel, unknown), _) => show_unknown(unknown, kernel, file, out)?,
         }
     }
-    if detail != Detail::Full {
+    if matches!(detail, Detail::Lines | Detail::FindingsOnly) {
         return Ok(());
     }
     for file in report.files.iter().filter(|file| !file.kernels.is_empty()) {
-        render_verdicts(file, out)?;
+        render_verdicts(file, detail, out)?;
+    }
+    if detail == Detail::WithStatistics && statistics::files(report) > 1 {
+        statistics::write(report, out)?;
+        writeln!(out)?;
     }
     writeln!(out, "{}", verdict::summary_line(report))
 }
 
-fn render_verdicts(file: &FileReport, out: &mut dyn WriteColor) -> io::Result<()> {
+fn render_verdicts(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
     for kernel in &file.kernels {
-        writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file)))?;
-        if let Some(contract) = verdict::contract_line(kernel, &file.sources) {
+        writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file, detail)))?;
+        if let Some(contract) = verdict::contract_line(kernel, &file.sources, detail) {
             writeln!(out, "{}", printable(&contract))?;
         }
     }
@@ -146,6 +166,7 @@ fn finding_notes(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> 
     let nowhere = finding.reasons.iter().filter(|reason| reason.span.is_none());
     notes.extend(nowhere.map(|reason| format!("reason: {}", reason.kind)));
     notes.extend(related_note(finding, sources, words));
+    notes.extend(same_note(finding));
     notes.extend(finding.notes.iter().cloned());
     notes.extend(
         finding.fix.as_ref().map(|fix| format!("fix: {}; so the kernel is proved (--fix does it)", fix.message)),

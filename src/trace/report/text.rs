@@ -4,7 +4,7 @@ use super::findings::{Findings, Located};
 use super::{Verdict, accesses, counted};
 use crate::diagnostic::render::text::{Color, Detail, render};
 use crate::diagnostic::report::{
-    Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse, Race, Report, WitnessReport,
+    Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse, Race, Report, WitnessReport,
 };
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::trace::check::Outcome;
@@ -50,8 +50,7 @@ fn kernel_report(name: String, finding: Finding) -> KernelReport {
         divergence: Divergence::Unknown,
         scope: None,
         determinism: Determinism::NotShown(String::new()),
-        access_invariant: None,
-        integrity_inputs: Vec::new(),
+        deciding: Deciding::default(),
         assumptions: Vec::new(),
         contract: None,
         launches: Vec::new(),

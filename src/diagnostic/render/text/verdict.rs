@@ -1,15 +1,22 @@
 //! The verdict line of a kernel and the summary line of a run.
 
+use super::Detail;
 use crate::diagnostic::render::counted;
+use crate::diagnostic::render::places::listed;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Keeping, KernelReport, Parse, Race, Report, Scope,
-    ScopeKind,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse, Race, Report, Same,
+    Scope, ScopeKind,
 };
 use crate::source::SourceMap;
 
+/// What a verdict relies on is said in full up to this length; beyond it, how much it is.
+const SHORT: usize = 80;
+/// Kernels that a line names.
+const MOST_NAMED: usize = 2;
+
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
-pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
-    let mut parts = vec![race_words(kernel), divergence_words(kernel.divergence).into()];
+pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport, detail: Detail) -> String {
+    let mut parts = vec![race_words(kernel, detail), divergence_words(kernel.divergence).into()];
     // Of a defect nobody expects one result; saying so again would only add to the noise.
     match &kernel.determinism {
         _ if kernel.race != Race::RaceFree || kernel.divergence == Divergence::Divergent => {}
@@ -18,13 +25,14 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     }
     // A proof is worth what it rests on. Of a race little is assumed: it was run. But it is one of the text that was read.
     match kernel.race {
-        Race::RaceFree => parts.extend(assumption_words(&kernel.assumptions)),
+        Race::RaceFree => parts.extend(assumption_words(&kernel.assumptions, detail)),
         Race::Racy => {
             let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
-            parts.extend(assumption_words(&of_text.cloned().collect::<Vec<_>>()));
+            parts.extend(assumption_words(&of_text.cloned().collect::<Vec<_>>(), detail));
         }
         Race::PossiblyRacy | Race::Unknown => {}
     }
+    parts.extend(told_with(kernel));
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
     }
@@ -34,12 +42,12 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
 
 /// `contract: pitch >= gridDim.x * blockDim.x (kept at line 12, open at line 40: …)`; of a kernel that races,
 /// `help: race-free if gridDim.x == 1, assuming …`
-pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap) -> Option<String> {
+pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: Detail) -> Option<String> {
     let contract = kernel.contract.as_ref()?;
     let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
     let conditions = conditions.join(" and ");
     if kernel.race != Race::RaceFree {
-        let assuming = assumption_words(&contract.assumptions).map(|words| format!(", {words}"));
+        let assuming = assumption_words(&contract.assumptions, detail).map(|words| format!(", {words}"));
         return Some(format!("  help: race-free if {conditions}{}", assuming.unwrap_or_default()));
     }
     let at = |keeping: Keeping| {
@@ -53,8 +61,10 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap) -> Optio
     Some(format!("  contract: {conditions} ({said})"))
 }
 
-/// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
-fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
+/// Each assumption but those that the scope names already; if that is long, how many there are (JSON lists them all).
+fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String> {
+    let of_all =
+        |assumptions: &[Assumption]| assumptions.iter().filter(|it| it.kind != AssumptionKind::DimensionIsOne).count();
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
     let is_told = |assumption: &&Assumption| matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::Other);
     let mut words: Vec<String> = assumptions.iter().filter(is_told).map(|assumption| assumption.text.clone()).collect();
@@ -64,13 +74,31 @@ fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
         [only] => words.push(only.text.clone()),
         many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
     }
-    (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
+    if words.is_empty() {
+        return None;
+    }
+    let (text, count) = (words.join(", "), of_all(assumptions));
+    let is_short = detail == Detail::Verbose || count == 1 || text.chars().count() <= SHORT;
+    Some(if is_short { format!("assuming {text}") } else { format!("under {count} assumptions (--verbose has them)") })
 }
 
-fn race_words(kernel: &KernelReport) -> String {
+/// Where the findings of a kernel are told that are not told with it: "told with k<float> (a.cu:3)".
+fn told_with(kernel: &KernelReport) -> Option<String> {
+    let mut places: Vec<String> = Vec::new();
+    for finding in &kernel.findings {
+        let Same::Told(Instance { path, kernel, line }) = &finding.same else { continue };
+        let place = format!("{kernel} ({}:{line})", path.display());
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    (!places.is_empty()).then(|| format!("told with {}", listed(&places, MOST_NAMED)))
+}
+
+fn race_words(kernel: &KernelReport, detail: Detail) -> String {
     match kernel.race {
         Race::RaceFree => match &kernel.scope {
-            Some(scope) => format!("race-free {}", scope_words(scope)),
+            Some(scope) => format!("race-free {}", scope_words(scope, detail)),
             None => "race-free".into(),
         },
         Race::Racy => "racy".into(),
@@ -79,7 +107,7 @@ fn race_words(kernel: &KernelReport) -> String {
     }
 }
 
-fn scope_words(scope: &Scope) -> String {
+fn scope_words(scope: &Scope, detail: Detail) -> String {
     let launches = match &scope.kind {
         ScopeKind::AllGeometries => "for all geometries".to_string(),
         ScopeKind::Launch => "for the launches in this file".to_string(),
@@ -87,7 +115,14 @@ fn scope_words(scope: &Scope) -> String {
         ScopeKind::Given => "for the given geometry".to_string(),
         ScopeKind::Other(name) => format!("for {name}"),
     };
-    if scope.fixes.is_empty() { launches } else { format!("{launches} with {}", fixes_in_words(&scope.fixes)) }
+    let fixes = fixes_in_words(&scope.fixes);
+    if fixes.is_empty() {
+        launches
+    } else if detail == Detail::Verbose || fixes.chars().count() <= SHORT {
+        format!("{launches} with {fixes}")
+    } else {
+        format!("{launches} with {} sizes (--verbose has them)", scope.fixes.len())
+    }
 }
 
 /// What a scope fixes, the values of one size together: launches may give it several.
