@@ -296,15 +296,14 @@ fn a_race_that_only_an_odd_number_shows_says_so() {
         "__global__ void rows(float *y, int pitch) {\n  if (threadIdx.x == 0) y[blockIdx.x * pitch] = blockIdx.x;\n}\n";
     let place = Place::with(&[("rows.cu", rows)]);
     let odd = place.run(&["check", "rows.cu", "--solver", "none"]).expect(1);
-    let note = "no launch was found to race here in which pitch is at least 1: if that is always so, say it, with \
-                `__builtin_assume(pitch > 0)`";
+    let note = "it was seen only with pitch = 0: if that never happens, say so with `__builtin_assume(pitch > 0)`";
     assert!(odd.out.contains(note), "{}", odd.out);
     let stated = rows.replace("  if", "  __builtin_assume(pitch > 0);\n  if");
     place.put("rows.cu", stated.as_bytes());
     place.run(&["check", "rows.cu", "--solver", "none"]).expect(0);
     place.put("rows.cu", rows.replace("x * pitch", "x / 2 * pitch").as_bytes());
     let natural = place.run(&["check", "rows.cu", "--solver", "none"]).expect(1);
-    assert!(!natural.out.contains("at least 1"), "{}", natural.out);
+    assert!(!natural.out.contains("it was seen only with"), "{}", natural.out);
 }
 
 #[test]
@@ -451,6 +450,60 @@ fn rules_are_listed_and_explained() {
         assert!(listing.contains(rule.name()), "{listing}");
         assert!(place.run(&["explain", rule.name()]).expect(0).out.starts_with(&format!("# {}\n", rule.name())));
     }
+}
+
+/// Two files, with a proved race and a possible one.
+fn two_files() -> Place {
+    let may = "__global__ void may(int *x, const int *v) { x[v[threadIdx.x]] = threadIdx.x; }\n";
+    let does = "__global__ void does(int *x) { x[0] = threadIdx.x; }\n";
+    Place::with(&[("a.cu", may), ("b.cu", does)])
+}
+
+#[test]
+fn errors_come_first_and_verdicts_stand_together() {
+    let place = two_files();
+    let seen = place.run(&["check", "."]).expect(1).out;
+    let at = |text: &str| seen.find(text).unwrap_or_else(|| panic!("{text}: {seen}"));
+    assert!(at("error[") < at("warning["), "{seen}");
+    assert!(at("warning[") < at("may (") && at("may (") < at("does ("), "{seen}");
+}
+
+#[test]
+fn the_gravest_findings_are_kept_and_the_exit_code_is_about_all() {
+    let place = two_files();
+    let seen = place.run(&["check", ".", "-q", "--max-findings", "1"]).expect(1);
+    assert!(seen.out.lines().count() == 1 && seen.out.contains("b.cu"), "{}", seen.out);
+    assert!(place.run(&["check", ".", "-q", "--max-findings", "0"]).expect(1).out.is_empty());
+}
+
+#[test]
+fn statistics_count_findings_by_file_and_rule() {
+    let place = two_files();
+    let seen = place.run(&["check", ".", "--statistics"]).expect(1).out;
+    assert!(seen.contains("b.cu: data-race 1") && seen.contains("2  in all: "), "{seen}");
+    assert!(!seen.contains("error["), "{seen}");
+}
+
+#[test]
+fn what_a_proof_relies_on_is_told_in_full_where_it_is_asked_for() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(env!("CARGO_BIN_EXE_raceproof"))
+        .args(["check", "fixtures/quickstart", "--verbose"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let seen = Seen::of(&output).expect(1).out;
+    assert!(seen.contains("with blockDim.z = 1") && seen.contains("in and out point to disjoint memory"), "{seen}");
+    assert!(!seen.contains("under "), "{seen}");
+}
+
+#[test]
+fn a_header_that_is_not_found_is_told_once() {
+    let kernel = "#include \"vec/vec.h\"\n__global__ void k(vec::v3 *y) { y[threadIdx.x] = vec::make(y); }\n\
+                  __global__ void l(vec::v3 *y) { y[threadIdx.x] = vec::make(y); }\n";
+    let place = Place::with(&[("a.cu", kernel)]);
+    let seen = place.run(&["check", "a.cu"]).out;
+    assert_eq!(seen.matches("`vec/vec.h` was not found").count(), 1, "{seen}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! - [`amplify`]: what one run says of all data inputs, through the real binary.
 //! - [`assumptions`]: what verdicts count on and tell.
+//! - [`causes`]: one defect is one finding, and two are two.
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`cuda`]: the records of the cuda back end, and what nvcc says of instrumented text.
@@ -34,6 +35,7 @@
 
 mod amplify;
 mod assumptions;
+mod causes;
 mod clang;
 mod cli;
 mod contracts;

@@ -3,13 +3,16 @@
 use super::causes::{Found, Kind};
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleClaim;
-use super::{Context, witness};
+use super::{Context, listed, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::prove::refute::FailedAssertion;
 use crate::source::Span;
+
+/// Conditions are quoted up to this length.
+const LONGEST: usize = 80;
 
 /// Claims that fail in a run.
 pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Found> {
@@ -30,12 +33,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         certainty: if failed.after_earlier { Certainty::Possible } else { Certainty::Proved },
         level: Level::Thread,
         array: None,
-        message: match &failed.with {
-            None => format!("assertion fails: one {} gets here and the condition is false", context.words().thread),
-            Some(_) => {
-                format!("assertion fails: two {}s get here and the condition is false of them", context.words().thread)
-            }
-        },
+        message: failed_message(context, failed),
         primary: place(context, failed.site),
         secondary: failed.with.as_ref().map(|_| place(context, failed.site)),
         reasons: Vec::new(),
@@ -47,6 +45,26 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         related: Vec::new(),
         same: Same::Nowhere,
     }
+}
+
+/// "assertion fails: one thread gets here, and `n % 4 == 0` is false for n = 1".
+fn failed_message(context: &Context<'_>, failed: &FailedAssertion) -> String {
+    let thread = context.words().thread;
+    let who = match &failed.with {
+        None => format!("one {thread} gets here"),
+        Some(_) => format!("two {thread}s get here"),
+    };
+    let text = context.sources.text(context.sources.visible(context.span_of(failed.site)));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let what = if text.is_empty() || text.chars().count() > LONGEST {
+        "the condition".to_owned()
+    } else {
+        format!("`{text}`")
+    };
+    let witness = witness::incident(&failed.incident, failed.with.as_ref());
+    let values: Vec<String> = witness.values().collect();
+    let values = if values.is_empty() { String::new() } else { format!(" for {}", listed(&values)) };
+    format!("assertion fails: {who}, and {what} does not hold{values}")
 }
 
 /// Claims about what memory holds.

@@ -3,10 +3,12 @@
 use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::{Context, listed, report_level, verb, witness};
+use crate::calculus::SiteId;
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess, Same};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
+use crate::source::Span;
 
 /// One finding for each rule and pair of places, with a witness that needs nothing mended before, if there is one.
 pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Found> {
@@ -41,8 +43,8 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
     let mut notes = Vec::new();
     if conflict.misaligned {
         notes.push(
-            "it was seen only where some access lies at an address that its type does not admit, which is undefined: \
-             align the access, or move it in steps of its size"
+            "it needs an access at an address that its type does not admit, which is undefined: if sizes are always \
+             multiples of what is accessed at once, say so, as with `__builtin_assume(n % 8 == 0)`"
                 .to_owned(),
         );
     } else if let Some(site) = conflict.out_of_bounds {
@@ -54,10 +56,12 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
     } else if conflict.after_earlier {
         notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
     } else if let [first, ..] = &conflict.degenerate[..] {
-        let (names, is) = (listed(&conflict.degenerate), if conflict.degenerate.len() == 1 { "is" } else { "are" });
+        let value = |name: &String| conflict.witness.params.iter().find(|(known, _)| known == name);
+        let values: Vec<String> =
+            conflict.degenerate.iter().filter_map(value).map(|(name, value)| format!("{name} = {value}")).collect();
+        let values = if values.is_empty() { format!("{} < 1", listed(&conflict.degenerate)) } else { listed(&values) };
         notes.push(format!(
-            "no launch was found to race here in which {names} {is} at least 1: if that is always so, say it, with \
-             `__builtin_assume({first} > 0)`"
+            "it was seen only with {values}: if that never happens, say so with `__builtin_assume({first} > 0)`"
         ));
     }
     notes.push(advice(context, conflict, rule, [primary, secondary]));
@@ -98,6 +102,21 @@ fn title(rule: RuleId) -> &'static str {
     }
 }
 
+/// Whether a plain read meets an atomic that is made in a loop, and is made again after it.
+fn is_retry(context: &Context<'_>, conflict: &Conflict, places: [Place; 2]) -> bool {
+    let is_looped = |site: SiteId| context.access_at(site).is_some_and(|access| !access.loops.is_empty());
+    match places.map(|place| place.access) {
+        [PlaceAccess::Atomic, PlaceAccess::Read] => is_looped(conflict.sites[0]),
+        [PlaceAccess::Read, PlaceAccess::Atomic] => is_looped(conflict.sites[1]),
+        _ => false,
+    }
+}
+
+fn plain_read(places: [Place; 2]) -> Span {
+    let read = places.into_iter().find(|place| place.access == PlaceAccess::Read);
+    read.unwrap_or(places[0]).span
+}
+
 /// What one statement does at both places; nothing can be put between a statement and itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Statement {
@@ -132,6 +151,11 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Pla
     let statement = statement(context, places);
     match (rule, conflict.level) {
         (RuleId::WarpSynchronous, _) => match context.language {
+            crate::source::Language::Cuda if statement == Statement::ReadsOthers => {
+                "lock-step execution of a warp is not guaranteed: read into a variable first, and put __syncwarp() between \
+                 that and the write, or check for hardware before Volta with --lockstep-warps 32"
+                    .to_owned()
+            }
             crate::source::Language::Cuda => {
                 "lock-step execution of a warp is not guaranteed: put __syncwarp() between the two accesses, or check for \
                  hardware before Volta with --lockstep-warps 32"
@@ -148,6 +172,11 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Pla
         (_, Level::Grid) => format!(
             "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
             words.block
+        ),
+        (RuleId::DataRace, _) if is_retry(context, conflict, places) => format!(
+            "line {} reads it plainly while others change it atomically: load it atomically; where a loop around a \
+             compare-exchange tries again, the result is right on today's hardware even so",
+            context.line(Some(plain_read(places)))
         ),
         (RuleId::DataRace, _) if statement == Statement::Updates => format!(
             "no barrier helps within one statement: use an atomic, or give each {} its own element",

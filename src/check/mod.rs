@@ -223,7 +223,26 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             (AssumptionKind::Other, "threads that have returned do not hold up a barrier (CUDA since Volta)".to_owned())
         }
     };
-    report::Assumption { kind, text: context.words().in_source(&text) }
+    report::Assumption { kind, text: context.words().in_source(&without_numbers(&text)) }
+}
+
+/// Names as they stand in the source: the second `index` of a kernel is `index.1` in the calculus.
+fn without_numbers(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut is_name = false;
+    while let Some(c) = rest.next() {
+        if c == '.' && is_name && rest.peek().is_some_and(char::is_ascii_digit) {
+            while rest.peek().is_some_and(char::is_ascii_digit) {
+                rest.next();
+            }
+            continue;
+        }
+        // A number has a point of its own.
+        is_name = c == '_' || c.is_alphabetic() || (is_name && c.is_ascii_digit());
+        clean.push(c);
+    }
+    clean
 }
 
 /// Something that the meaning of the kernel counts on, as an assumption.
@@ -248,5 +267,16 @@ fn listed(names: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn numbers_of_names_are_not_shown() {
+        assert_eq!(without_numbers("index.1 differs from x2.13 and 1.5"), "index differs from x2 and 1.5");
+        assert_eq!(without_numbers("blockDim.x = 4"), "blockDim.x = 4");
     }
 }

@@ -2,12 +2,12 @@
 //! condition depends on what memory holds or on what is not modelled. Where contents of memory were found with which they
 //! conflict, these are told, too.
 
-use super::causes::{Found, Kind};
+use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
 use super::{Context, contents, report_level, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place, Same};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place, PlaceAccess, Same};
 use crate::protocol::{AccessId, Reason, ReasonKind};
 use crate::prove::hand_over::{HandOver, MissingFence};
 use crate::source::Language;
@@ -74,6 +74,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
             [None, None] => String::new(),
         });
     }
+    let (primary, secondary) = (place(context, race.pair.first), place(context, race.pair.second));
     let shown = race.contents.as_ref();
     let contents = shown.map_or_else(Vec::new, |shown| contents::report(context, &shown.contents));
     let mut notes = Vec::new();
@@ -87,7 +88,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
     notes.push(match &race.fence {
         Some(missing) => fence_advice(context, missing),
         None if race.locks.is_some() => "make both accesses under one lock".to_owned(),
-        None => advice(context, rule),
+        None => advice(context, rule, [primary, secondary]),
     });
     Finding {
         rule,
@@ -95,8 +96,8 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         level: report_level(race.pair.level),
         array: Some(name),
         message,
-        primary: place(context, race.pair.first),
-        secondary: Some(place(context, race.pair.second)),
+        primary,
+        secondary: Some(secondary),
         reasons: reasons(&race.reasons),
         witness: shown.map(|shown| witness::report(context, &shown.witness, Some(array))),
         contents,
@@ -211,14 +212,34 @@ fn fence_advice(context: &Context<'_>, missing: &MissingFence) -> String {
     }
 }
 
-fn advice(context: &Context<'_>, rule: RuleId) -> String {
+/// What can be done about it; nothing can be put between a statement and itself.
+fn advice(context: &Context<'_>, rule: RuleId, places: [Place; 2]) -> String {
     let words = context.words();
+    let is_mixed = matches!(
+        places.map(|place| place.access),
+        [PlaceAccess::Atomic, PlaceAccess::Read] | [PlaceAccess::Read, PlaceAccess::Atomic]
+    );
+    let is_one = is_one_statement(context, places);
     match rule {
+        _ if is_mixed && !is_one => {
+            "one access is atomic and the other a plain read: load it atomically; where a loop around a compare-exchange \
+             tries again, the result is right on today's hardware even so"
+                .to_owned()
+        }
+        RuleId::DataDependentIndex if is_one => format!(
+            "if the values differ between {}s, the accesses are disjoint; if not, use an atomic: a barrier does not help \
+             within one statement",
+            words.thread
+        ),
         RuleId::DataDependentIndex => format!(
             "if the values differ between {}s, the accesses are disjoint; if not, use an atomic or a barrier",
             words.thread
         ),
         RuleId::DataRace => format!("put a {} between them, which promises it", words.barrier),
+        _ if is_one => format!(
+            "if no two {}s can get here together, there is no race; otherwise let one alone execute it, or use an atomic",
+            words.thread
+        ),
         _ => format!("if no two {}s can get here together, there is no race; otherwise synchronise", words.thread),
     }
 }

@@ -45,7 +45,14 @@ pub(super) fn note(message: &str) {
 
 /// Says what was wrong with the command line or with reading and writing.
 pub(super) fn failed(error: &anyhow::Error) -> Exit {
-    complain(&format!("{error:#}"));
+    // Some errors repeat in their own words what caused them.
+    let mut texts: Vec<String> = Vec::new();
+    for text in error.chain().map(ToString::to_string) {
+        if !texts.last().is_some_and(|last| last.ends_with(&text)) {
+            texts.push(text);
+        }
+    }
+    complain(&texts.join(": "));
     Exit::Usage
 }
 

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
 use crate::front::mentions::mentions;
 use crate::front::tree_sitter::{self, ParseState};
-use crate::preprocess::{self, Output, SoughtHeader, Uses};
+use crate::preprocess::{self, MissingInclude, Output, SoughtHeader, Uses};
 use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::known::Known;
@@ -42,8 +42,8 @@ pub(super) struct ReadUnit {
     pub(super) front: Front,
     /// The names of functions that tree-sitter read although libclang read the file.
     pub(super) exceptions: Vec<Span>,
-    /// Whether headers were not found.
-    pub(super) misses_headers: bool,
+    /// Headers that were not found.
+    pub(super) missing: Vec<MissingInclude>,
     /// Headers that were found by a search.
     pub(super) sought: Vec<SoughtHeader>,
     /// What the preprocessor took by default.
@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let main = sources.add_file(path, text);
     let preprocessing = seeking(preprocessing(path, text, options), path, headers);
     let mut output = preprocess::preprocess(sources, main, &preprocessing);
-    let misses_headers = !output.missing_includes.is_empty();
+    let missing = output.missing_includes.clone();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
     let read = match &options.front {
@@ -68,7 +68,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    ReadUnit { misses_headers, sought, uses, ..read }
+    ReadUnit { missing, sought, uses, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -113,7 +113,7 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         parse: state(answer.parse),
         front: Front::TreeSitter,
         exceptions: Vec::new(),
-        misses_headers: false,
+        missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
     }
@@ -163,7 +163,7 @@ fn whole(
         parse,
         front: Front::Clang,
         exceptions: Vec::new(),
-        misses_headers: false,
+        missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
     }
@@ -209,7 +209,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
         parse,
         front: Front::Clang,
         exceptions,
-        misses_headers: false,
+        missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
     }

@@ -273,7 +273,7 @@ fn by_unit(
         return Vec::new();
     }
     let mut other = super::read(&file.path, &text, options);
-    if other.misses_headers {
+    if !other.missing.is_empty() {
         // The declaration may stand in a header that no include path leads to.
         other = super::read_with(&file.path, &text, options, Some(headers));
     }

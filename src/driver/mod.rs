@@ -21,6 +21,7 @@ pub mod isolate;
 mod launched;
 mod memo;
 pub mod mend;
+mod missing;
 pub mod options;
 pub mod parallel;
 pub mod passes;
@@ -51,7 +52,7 @@ use crate::diagnostic::report::{
 };
 use crate::judge;
 use crate::launch::{self, Launched};
-use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
+use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
 use memo::{Memo, Subject};
@@ -72,8 +73,8 @@ struct ReadFile {
     exceptions: Vec<Span>,
     /// How often something that a kernel reaches was not understood.
     missed: usize,
-    /// Whether headers were not found.
-    misses_headers: bool,
+    /// Headers that were not found.
+    missing: Vec<MissingInclude>,
     /// Headers that were found by a search.
     sought: Vec<SoughtHeader>,
     /// What the preprocessor took by default.
@@ -111,8 +112,18 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { launched: mut file, diagnostics, parse, front, exceptions, missed, sought, uses, stated, .. } =
-        read(path, text, options);
+    let ReadFile {
+        launched: mut file,
+        mut diagnostics,
+        parse,
+        front,
+        exceptions,
+        missed,
+        missing,
+        sought,
+        uses,
+        stated,
+    } = read(path, text, options);
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
         selected(&file.program, options).filter(|&kernel| stands_in(&file.program, kernel, inside)).collect();
@@ -168,6 +179,9 @@ fn check_source_of_many(
                 })
         }
     };
+    if missed > 0 {
+        diagnostics.extend(missing::headers(&missing, &kernels));
+    }
     let launches = file.launches().iter().any(|launch| wanted.contains(&launch.kernel));
     let report = FileReport {
         path: path.to_path_buf(),
@@ -289,7 +303,7 @@ fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
     let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0 || file.uses.misses_headers()) else {
         return file;
     };
-    if file.misses_headers {
+    if !file.missing.is_empty() {
         let better = read_with(path, text, options, Some(headers));
         if !better.sought.is_empty() {
             file = better;
@@ -323,23 +337,12 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
 
 fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
     crash::entering("front");
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought, uses } =
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses } =
         front::read(path, text, options, headers);
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
-    ReadFile {
-        launched,
-        diagnostics,
-        parse,
-        front,
-        exceptions,
-        missed,
-        misses_headers,
-        sought,
-        uses,
-        stated: Vec::new(),
-    }
+    ReadFile { launched, diagnostics, parse, front, exceptions, missed, missing, sought, uses, stated: Vec::new() }
 }
 
 /// The kernels that the options ask for.

@@ -117,12 +117,11 @@ impl Pass<'_> {
             Builtin::CachedLoad => self.cached_load(args, call),
             Builtin::CachedStore => self.cached_store(args, call),
             Builtin::Undeclared => {
+                // A macro has no `::` in its name.
+                let defined = if name.contains("::") { String::new() } else { format!(" or `-D {name}=…`") };
                 self.note_once(
                     span,
-                    format!(
-                        "`{name}` is not declared, and nothing is proved with it: a header or `-D {name}=…` would say \
-                         what it is"
-                    ),
+                    format!("`{name}` is not declared, and nothing is proved with it: a header{defined} would say what it is"),
                 );
                 self.unknown_value(call.ty, &HavocReason::Undeclared(name.to_owned()), span)
             }

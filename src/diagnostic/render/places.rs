@@ -72,6 +72,18 @@ fn body_place(sources: &SourceMap, span: Span) -> String {
     format!(" (at {}:{}:{})", file.path.display(), at.line, at.column)
 }
 
+/// What a place has to do with a finding that is only possible, by the kind of the reason.
+pub(super) fn reason_label(kind: &str) -> &str {
+    match kind {
+        "data-dependent index" => "decides which element it is",
+        "data-dependent guard" => "decides whether it happens",
+        "unknown loop count" => "how often is not known",
+        "unsupported call" => "what this gives is not known",
+        "unpromised order" => "promises no order",
+        other => other,
+    }
+}
+
 /// What a finding speaks for: "and 3 more pairs of accesses to sums and last, at lines 12, 14 and 20".
 pub(super) fn related_note(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Option<String> {
     let related = &finding.related;

@@ -11,7 +11,7 @@ mod witness;
 pub use fitted::Fitted;
 
 use super::order::{Item, items};
-use super::places::{expansion_note, primary_label, related_note, same_note, secondary_label};
+use super::places::{expansion_note, primary_label, reason_label, related_note, same_note, secondary_label};
 use super::snippet::Snippets;
 use super::{gcc, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
@@ -148,7 +148,8 @@ fn finding_labels(finding: &Finding, sources: &SourceMap, words: &Vocabulary) ->
     labels.extend(second);
     for reason in &finding.reasons {
         let is_new = |span: &Span| labels.iter().all(|(known, ..)| sources.visible(*known) != sources.visible(*span));
-        let label = reason.span.filter(is_new).map(|span| (span, LabelStyle::Secondary, reason.kind.clone()));
+        let label =
+            reason.span.filter(is_new).map(|span| (span, LabelStyle::Secondary, reason_label(&reason.kind).to_owned()));
         labels.extend(label);
     }
     labels.truncate(MOST_LABELS);

@@ -16,28 +16,51 @@ const MOST_NAMED: usize = 2;
 
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
 pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport, detail: Detail) -> String {
-    let mut parts = vec![race_words(kernel, detail), divergence_words(kernel.divergence).into()];
+    let Relied { clause, rest } = relied(kernel, detail);
+    let mut parts = vec![format!("{}{clause}", race_words(kernel)), divergence_words(kernel.divergence).into()];
     // Of a defect nobody expects one result; saying so again would only add to the noise.
     match &kernel.determinism {
         _ if kernel.race != Race::RaceFree || kernel.divergence == Divergence::Divergent => {}
         Determinism::Deterministic => parts.push("deterministic".into()),
         Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
     }
-    // A proof is worth what it rests on. Of a race little is assumed: it was run. But it is one of the text that was read.
-    match kernel.race {
-        Race::RaceFree => parts.extend(assumption_words(&kernel.assumptions, detail)),
-        Race::Racy => {
-            let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
-            parts.extend(assumption_words(&of_text.cloned().collect::<Vec<_>>(), detail));
-        }
-        Race::PossiblyRacy | Race::Unknown => {}
-    }
+    parts.extend(rest);
     parts.extend(told_with(kernel));
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
     }
     let path = kernel.path.as_ref().unwrap_or(&file.path);
     format!("{} ({}:{}): {}", kernel.instance(), path.display(), kernel.line, parts.join("; "))
+}
+
+/// What a verdict relies on: behind its word, and at the end of the line.
+struct Relied {
+    clause: String,
+    rest: Option<String>,
+}
+
+/// A proof is worth what it rests on: its launches, sizes and assumptions, in full where that is short or asked for. Of a race
+/// little is assumed, since it was run; but it is one of the text that was read.
+fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
+    if kernel.race == Race::Racy {
+        let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
+        return Relied { clause: String::new(), rest: assumption_words(&of_text.cloned().collect::<Vec<_>>()) };
+    }
+    if kernel.race != Race::RaceFree {
+        return Relied { clause: String::new(), rest: None };
+    }
+    let launches = kernel.scope.as_ref().map_or_else(String::new, |scope| format!(" {}", launch_words(scope)));
+    let fixes = kernel.scope.as_ref().map_or(&[][..], |scope| scope.fixes.as_slice());
+    let (sizes, rest) = (fixes_in_words(fixes), assumption_words(&kernel.assumptions));
+    let length = sizes.chars().count() + rest.as_ref().map_or(0, |rest| rest.chars().count());
+    if detail != Detail::Verbose && length > SHORT {
+        // What the scope fixes is assumed, too.
+        let others = kernel.assumptions.iter().filter(|it| it.kind != AssumptionKind::DimensionIsOne).count();
+        let count = counted(fixes.len() + others, "assumption");
+        return Relied { clause: format!("{launches} under {count} (--verbose)"), rest: None };
+    }
+    let sizes = if sizes.is_empty() { sizes } else { format!(" with {sizes}") };
+    Relied { clause: format!("{launches}{sizes}"), rest }
 }
 
 /// `contract: pitch >= gridDim.x * blockDim.x (kept at line 12, open at line 40: …)`; of a kernel that races,
@@ -47,7 +70,10 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
     let conditions = conditions.join(" and ");
     if kernel.race != Race::RaceFree {
-        let assuming = assumption_words(&contract.assumptions, detail).map(|words| format!(", {words}"));
+        let is_short = |words: &String| detail == Detail::Verbose || words.chars().count() <= SHORT;
+        let counted = || format!("under {} (--verbose)", counted(contract.assumptions.len(), "assumption"));
+        let assuming = assumption_words(&contract.assumptions);
+        let assuming = assuming.map(|words| format!(", {}", if is_short(&words) { words } else { counted() }));
         return Some(format!("  help: race-free if {conditions}{}", assuming.unwrap_or_default()));
     }
     let at = |keeping: Keeping| {
@@ -61,10 +87,8 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     Some(format!("  contract: {conditions} ({said})"))
 }
 
-/// Each assumption but those that the scope names already; if that is long, how many there are (JSON lists them all).
-fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String> {
-    let of_all =
-        |assumptions: &[Assumption]| assumptions.iter().filter(|it| it.kind != AssumptionKind::DimensionIsOne).count();
+/// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
+fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
     let is_told = |assumption: &&Assumption| matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::Other);
     let mut words: Vec<String> = assumptions.iter().filter(is_told).map(|assumption| assumption.text.clone()).collect();
@@ -74,12 +98,7 @@ fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String
         [only] => words.push(only.text.clone()),
         many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
     }
-    if words.is_empty() {
-        return None;
-    }
-    let (text, count) = (words.join(", "), of_all(assumptions));
-    let is_short = detail == Detail::Verbose || count == 1 || text.chars().count() <= SHORT;
-    Some(if is_short { format!("assuming {text}") } else { format!("under {count} assumptions (--verbose has them)") })
+    (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
 }
 
 /// Where the findings of a kernel are told that are not told with it: "told with k<float> (a.cu:3)".
@@ -95,33 +114,22 @@ fn told_with(kernel: &KernelReport) -> Option<String> {
     (!places.is_empty()).then(|| format!("told with {}", listed(&places, MOST_NAMED)))
 }
 
-fn race_words(kernel: &KernelReport, detail: Detail) -> String {
+fn race_words(kernel: &KernelReport) -> &'static str {
     match kernel.race {
-        Race::RaceFree => match &kernel.scope {
-            Some(scope) => format!("race-free {}", scope_words(scope, detail)),
-            None => "race-free".into(),
-        },
-        Race::Racy => "racy".into(),
-        Race::PossiblyRacy => "possibly racy".into(),
-        Race::Unknown => "unknown whether it races".into(),
+        Race::RaceFree => "race-free",
+        Race::Racy => "racy",
+        Race::PossiblyRacy => "possibly racy",
+        Race::Unknown => "unknown whether it races",
     }
 }
 
-fn scope_words(scope: &Scope, detail: Detail) -> String {
-    let launches = match &scope.kind {
+fn launch_words(scope: &Scope) -> String {
+    match &scope.kind {
         ScopeKind::AllGeometries => "for all geometries".to_string(),
         ScopeKind::Launch => "for the launches in this file".to_string(),
         ScopeKind::Contract => "for all launches that keep its contract".to_string(),
         ScopeKind::Given => "for the given geometry".to_string(),
         ScopeKind::Other(name) => format!("for {name}"),
-    };
-    let fixes = fixes_in_words(&scope.fixes);
-    if fixes.is_empty() {
-        launches
-    } else if detail == Detail::Verbose || fixes.chars().count() <= SHORT {
-        format!("{launches} with {fixes}")
-    } else {
-        format!("{launches} with {} sizes (--verbose has them)", scope.fixes.len())
     }
 }
 

@@ -54,7 +54,7 @@ fn doing(access: Option<PlaceAccess>) -> &'static str {
         Some(PlaceAccess::Barrier) => "waits",
         Some(PlaceAccess::Claim) => "fails",
         Some(access) => access.name(),
-        None => "is not here",
+        None => "does not come",
     }
 }
 
