@@ -169,10 +169,6 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Pla
         (RuleId::SameValueWrite, _) => {
             format!("let one {} write, or use an atomic; compilers may assume that no race happens", words.thread)
         }
-        (_, Level::Grid) => format!(
-            "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
-            words.block
-        ),
         (RuleId::DataRace, _) if is_retry(context, conflict, places) => format!(
             "line {} reads it plainly while others change it atomically: load it atomically; where a loop around a \
              compare-exchange tries again, the result is right on today's hardware even so",
@@ -181,6 +177,10 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId, places: [Pla
         (RuleId::DataRace, _) if statement == Statement::Updates => format!(
             "no barrier helps within one statement: use an atomic, or give each {} its own element",
             words.thread
+        ),
+        (_, Level::Grid) => format!(
+            "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
+            words.block
         ),
         (RuleId::DataRace, _) if statement == Statement::Writes => format!(
             "no barrier helps within one statement: give each {} its own element, let one alone execute it, or use an \
