@@ -81,7 +81,7 @@ fn barriers_under_one_condition_are_one_and_under_two_are_two() {
         "barrier-divergence",
         "  if (threadIdx.x < 3) {\n    __syncthreads();\n    __syncthreads();\n    __syncthreads();\n  }",
     );
-    apart(2, "  if (threadIdx.x < 3) __syncthreads();\n  if (threadIdx.x > 5) __syncthreads();");
+    apart(2, "  if (v[threadIdx.x] > 0) __syncthreads();\n  if (w[threadIdx.x] > 0) __syncthreads();");
 }
 
 #[test]
