@@ -22,6 +22,14 @@ const METHODS: &str = "methods of ";
 const MOST_FIELDS: usize = 15;
 const MOST_FILES: usize = 6;
 
+/// Methods of the standard library's types: a call of such a name leads to no file.
+const STANDARD: [&str; 44] = [
+    "all", "any", "as_str", "bytes", "chars", "clear", "clone", "cloned", "collect", "contains", "copied", "count",
+    "drain", "entry", "extend", "find", "first", "flush", "fold", "get", "get_mut", "index", "insert", "is_empty",
+    "iter", "join", "last", "len", "lines", "map", "max", "min", "next", "peek", "pop", "position", "push", "read",
+    "remove", "retain", "rev", "splice", "split", "take",
+];
+
 /// A file below `src`, without its tests.
 struct File {
     path: PathBuf,
@@ -148,7 +156,7 @@ fn uses(files: &[File], methods: &BTreeMap<(String, String), BTreeSet<String>>) 
         let used = uses.entry(name.clone()).or_default();
         let code: String = file.code().collect::<Vec<_>>().join("\n");
         used.extend(imported(&code, &name).into_iter().filter(|it| names.contains(it) && *it != name));
-        for called in called(&code) {
+        for called in called(&code).into_iter().filter(|name| !STANDARD.contains(name)) {
             if let Some(places) = methods.get(&(room.clone(), called.to_owned()))
                 && let Some(only) = places.first().filter(|_| places.len() == 1)
                 && *only != name

@@ -20,39 +20,46 @@ pub struct Handle<T> {
 
 impl<T> Handle<T> {
     /// The handle of the element at `index`; the caller knows that the arena is that long.
+    #[inline]
     pub const fn from_index(index: usize) -> Self {
         Handle { index: index as u32, marker: PhantomData }
     }
 
     /// The position in the arena.
+    #[inline]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 }
 
 impl<T> Clone for Handle<T> {
+    #[inline]
     fn clone(&self) -> Self {
         *self
     }
 }
 impl<T> Copy for Handle<T> {}
 impl<T> PartialEq for Handle<T> {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index
     }
 }
 impl<T> Eq for Handle<T> {}
 impl<T> PartialOrd for Handle<T> {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 impl<T> Ord for Handle<T> {
+    #[inline]
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.index.cmp(&other.index)
     }
 }
 impl<T> Hash for Handle<T> {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.index.hash(state);
     }
@@ -82,6 +89,7 @@ impl<T> Arena<T> {
     }
 
     /// Number of elements.
+    #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
@@ -102,6 +110,7 @@ impl<T> Arena<T> {
     }
 
     /// The element, or `None` if the handle belongs to a longer arena.
+    #[inline]
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
         self.items.get(handle.index())
     }
@@ -113,11 +122,13 @@ impl<T> Default for Arena<T> {
     }
 }
 impl<T: Clone> Clone for Arena<T> {
+    #[inline]
     fn clone(&self) -> Self {
         Arena { items: self.items.clone() }
     }
 }
 impl<T: PartialEq> PartialEq for Arena<T> {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.items == other.items
     }
@@ -130,11 +141,13 @@ impl<T: fmt::Debug> fmt::Debug for Arena<T> {
 }
 impl<T> Index<Handle<T>> for Arena<T> {
     type Output = T;
+    #[inline]
     fn index(&self, handle: Handle<T>) -> &T {
         &self.items[handle.index()]
     }
 }
 impl<T> IndexMut<Handle<T>> for Arena<T> {
+    #[inline]
     fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
         &mut self.items[handle.index()]
     }
@@ -161,11 +174,13 @@ impl<T, V> SideTable<T, V> {
     }
 
     /// The entry of `handle`.
+    #[inline]
     pub fn get(&self, handle: Handle<T>) -> Option<&V> {
         self.entries.get(handle.index()).and_then(Option::as_ref)
     }
 
     /// The entry of `handle`, for changing it.
+    #[inline]
     pub fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut V> {
         self.entries.get_mut(handle.index()).and_then(Option::as_mut)
     }
@@ -185,6 +200,7 @@ impl<T, V> Default for SideTable<T, V> {
     }
 }
 impl<T, V: Clone> Clone for SideTable<T, V> {
+    #[inline]
     fn clone(&self) -> Self {
         SideTable { entries: self.entries.clone(), marker: PhantomData }
     }

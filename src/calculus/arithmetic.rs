@@ -25,6 +25,7 @@ pub struct Outcome {
 }
 
 /// Reduces `value` into the range of `ty` by two's complement; other types are left alone.
+#[inline]
 pub fn wrap(value: i128, ty: ScalarType) -> i128 {
     match ty {
         ScalarType::Bool => i128::from(value != 0),
@@ -36,6 +37,7 @@ pub fn wrap(value: i128, ty: ScalarType) -> i128 {
     }
 }
 
+#[inline]
 fn fit(value: i128, ty: ScalarType) -> Result<Outcome, Trap> {
     let (least, greatest) = ty.range().ok_or(Trap::NotAnInteger)?;
     if (least..=greatest).contains(&value) {

@@ -275,6 +275,7 @@ impl ScalarType {
     pub const U64: ScalarType = ScalarType::Int { width: 64, signed: false };
 
     /// Size in bytes.
+    #[inline]
     pub fn bytes(self) -> u32 {
         match self {
             ScalarType::Bool => 1,
@@ -284,6 +285,7 @@ impl ScalarType {
     }
 
     /// The least and greatest value of an integer or boolean type.
+    #[inline]
     pub fn range(self) -> Option<(i128, i128)> {
         match self {
             ScalarType::Bool => Some((0, 1)),

@@ -3,7 +3,7 @@
 //! Only possible findings: nobody asks whether the program gets to the launch.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess, Same};
 use crate::source::Span;
 
 const ADVICE: &str =
@@ -26,6 +26,8 @@ pub fn finding(kernel: &str, span: Span, why: &str) -> Finding {
         }],
         witness: None,
         contents: Vec::new(),
+        related: Vec::new(),
+        same: Same::Nowhere,
         notes: vec![ADVICE.to_owned()],
         reproduction: None,
         fix: None,

@@ -93,7 +93,7 @@ fn kind(rule: RuleId) -> Option<Kind> {
         | RuleId::DataDependentControl => Some(Kind::Race),
         RuleId::BarrierDivergence => Some(Kind::Divergence),
         RuleId::Assertion | RuleId::ArrayBounds => Some(Kind::Claim),
-        RuleId::RedundantBarrier | RuleId::Unsupported | RuleId::Parse => None,
+        RuleId::RedundantBarrier | RuleId::ImpossibleLaunch | RuleId::Unsupported | RuleId::Parse => None,
     }
 }
 

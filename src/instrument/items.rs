@@ -3,12 +3,12 @@
 use super::facts::{Facts, GlobalHome, callable, home_of};
 use super::guards::guards;
 use super::notes::Notes;
-use super::passes::{pairs, pass_of};
+use super::passes::pairs;
 use super::registered::Registered;
 use super::scope::{Home, Local, Scopes, Shape};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
-use super::within::{Side, Within};
+use super::within::{Side, Within, pass_of};
 use super::{Backend, Source};
 use crate::source::{Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Variable};

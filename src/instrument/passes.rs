@@ -9,30 +9,12 @@
 
 use super::items::Walker;
 use super::tokens::Tokens;
+use super::within::{Pass, pass_of};
 use crate::syntax::{Expr, ExprKind, Function, Item, ItemKind, Qualifier};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What precedes the name of the device's half of a pair.
 const PREFIX: &str = "raceproof_device_";
-
-/// The side that a function is declared for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    Host,
-    Device,
-    Both,
-}
-
-/// The side that qualifiers declare.
-pub(super) fn pass_of(function: &Function) -> Pass {
-    let is = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
-    let device = is(|qualifier| matches!(qualifier, Qualifier::Device | Qualifier::Kernel));
-    match (device, is(|qualifier| matches!(qualifier, Qualifier::Host))) {
-        (true, true) => Pass::Both,
-        (true, false) => Pass::Device,
-        (false, _) => Pass::Host,
-    }
-}
 
 /// The names of functions that the unit has once for the host and once for the device.
 pub(super) fn pairs(items: &[Item], tokens: &Tokens<'_>) -> FxHashSet<String> {

@@ -8,9 +8,8 @@
 use super::Backend;
 use super::facts::{GlobalHome, home_of};
 use super::items::Walker;
-use super::passes::Pass;
 use super::token_edits::quoted;
-use super::within::{Side, Within};
+use super::within::{Pass, Side, Within};
 use crate::syntax::{Expr, Item, Name, Qualifier, Variable};
 use std::fmt::Write;
 use std::ops::Range;

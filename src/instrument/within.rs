@@ -1,12 +1,31 @@
 //! What the function that is being walked says of the code in it.
 
-use super::passes::Pass;
+use crate::syntax::{Function, Qualifier};
 
 /// Where the code that is being walked runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Device,
     Host,
+}
+
+/// The side that a function is declared for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    Host,
+    Device,
+    Both,
+}
+
+/// The side that qualifiers declare.
+pub(super) fn pass_of(function: &Function) -> Pass {
+    let is = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
+    let device = is(|qualifier| matches!(qualifier, Qualifier::Device | Qualifier::Kernel));
+    match (device, is(|qualifier| matches!(qualifier, Qualifier::Host))) {
+        (true, true) => Pass::Both,
+        (true, false) => Pass::Device,
+        (false, _) => Pass::Host,
+    }
 }
 
 /// The function around a statement; outside of all, the host.

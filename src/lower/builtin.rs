@@ -98,7 +98,7 @@ impl Pass<'_> {
             }
             Builtin::Formula(formula) => self.formula(*formula, (name, args), call),
             // GPUVerify's name for a formula is that of a vote.
-            Builtin::Unmasked(Made::All) if self.in_annotation => self.formula(Formula::Both, (name, args), call),
+            Builtin::Unmasked(Made::All) if self.annotation.is_open => self.formula(Formula::Both, (name, args), call),
             Builtin::Unmasked(Made::Ballot) => self.votes(name, args, call),
             Builtin::Unmasked(_) => self.unknown_call_without_effect(name, args, call),
             Builtin::Specified => self.specified(name, args, span),
@@ -565,7 +565,7 @@ impl Pass<'_> {
 
     /// The value that the last statement of the open block gives to `var`, if that is a `let`.
     pub(super) fn last_let(&self, var: crate::calculus::VarId) -> Option<ExprId> {
-        match self.last_statement() {
+        match self.blocks.last_statement() {
             Some(&Stmt::Let { var: assigned, value }) if assigned == var => Some(value),
             _ => None,
         }

@@ -20,7 +20,7 @@ pub(super) struct Updated {
 impl Pass<'_> {
     /// The value of `expr`; what it does is emitted.
     pub(super) fn value(&mut self, expr: &Expr) -> Value {
-        if self.is_too_large() {
+        if self.blocks.are_too_large() {
             self.unsupported(expr.span, "kernel that grows too large when functions are inlined".to_owned());
             return self.unknown_value(expr.ty, &HavocReason::Other("code that is too large".to_owned()), expr.span);
         }

@@ -36,6 +36,7 @@ mod annotation;
 mod asm;
 mod atomics;
 mod barriers;
+mod blocks;
 mod builtin;
 mod call;
 mod closure;

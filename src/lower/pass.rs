@@ -1,5 +1,7 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
+use super::annotation::Annotation;
+use super::blocks::Blocks;
 use super::deferred::phases::Phases;
 use super::deferred::under_way::{Begun, Copies};
 use super::ends::Ends;
@@ -22,8 +24,6 @@ use std::collections::BTreeSet;
 
 /// Nesting of expressions, statements and calls beyond which lowering gives up on the inner part.
 const MAX_DEPTH: usize = 400;
-/// Statements of the calculus beyond which calls are no longer inlined.
-const MAX_STATEMENTS: usize = 200_000;
 
 /// A function being lowered.
 #[derive(Debug)]
@@ -72,10 +72,7 @@ pub(super) struct Pass<'p> {
     pub(super) phases: Phases,
     /// What is seen beside the statements, for the passes behind.
     pub(super) notes: Notes,
-    /// Whether what is lowered stands in an annotation.
-    pub(super) in_annotation: bool,
-    /// Why the annotation that is being lowered is not understood.
-    pub(super) annotation_problem: Option<String>,
+    pub(super) annotation: Annotation,
     /// The targets that live in arrays of global memory, by array.
     pub(super) global_targets: FxHashMap<ArrayId, TargetId>,
     /// Parameters that live in memory, by array.
@@ -92,8 +89,7 @@ pub(super) struct Pass<'p> {
     pub(super) ends: Ends,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
-    blocks: Vec<Vec<Stmt>>,
-    statements: usize,
+    pub(super) blocks: Blocks,
     depth: usize,
     names: u32,
 }
@@ -124,8 +120,7 @@ impl<'p> Pass<'p> {
             begun: Begun::default(),
             phases: Phases::default(),
             notes: Notes::default(),
-            in_annotation: false,
-            annotation_problem: None,
+            annotation: Annotation::default(),
             global_targets: FxHashMap::default(),
             passed: FxHashMap::default(),
             anywhere: FxHashMap::default(),
@@ -134,8 +129,7 @@ impl<'p> Pass<'p> {
             handles: FxHashMap::default(),
             ends: Ends::default(),
             allocated: FxHashSet::default(),
-            blocks: vec![Vec::new()],
-            statements: 0,
+            blocks: Blocks::new(),
             depth: 0,
             names: 0,
         }
@@ -164,7 +158,7 @@ impl<'p> Pass<'p> {
 
     /// The kernel as it was walked over, and what was seen beside its statements.
     pub(super) fn finish(mut self) -> Unsettled {
-        self.kernel.body = self.blocks.pop().unwrap_or_default();
+        self.kernel.body = self.blocks.finish();
         self.nobody_has_ended();
         self.windows_at_the_end();
         self.notes.units.mixed = self.mixed_units();
@@ -198,8 +192,7 @@ impl<'p> Pass<'p> {
             self.hold_address(var, value);
         }
         let goes_on = self.watch_copies(&stmt);
-        self.statements += 1;
-        self.blocks.last_mut().expect("the body's block is open").push(stmt);
+        self.blocks.emit(stmt);
         if let Some(barrier) = goes_on {
             self.copies_go_on(barrier);
         }
@@ -207,54 +200,14 @@ impl<'p> Pass<'p> {
 
     /// Adds statements to the open block.
     pub(super) fn emit_all(&mut self, stmts: Vec<Stmt>) {
-        self.blocks.last_mut().expect("the body's block is open").extend(stmts);
-    }
-
-    /// Takes back the last statement of the open block if it assigns `var` by `let`, and returns the value.
-    pub(super) fn take_back_let(&mut self, var: VarId) -> Option<ExprId> {
-        let block = self.blocks.last_mut()?;
-        match block.last() {
-            Some(&Stmt::Let { var: assigned, value }) if assigned == var => {
-                block.pop();
-                Some(value)
-            }
-            _ => None,
-        }
-    }
-
-    /// The last statement of the open block.
-    pub(super) fn last_statement(&self) -> Option<&Stmt> {
-        self.blocks.last()?.last()
-    }
-
-    pub(super) fn open_block(&mut self) {
-        self.blocks.push(Vec::new());
-    }
-
-    pub(super) fn close_block(&mut self) -> Vec<Stmt> {
-        self.blocks.pop().expect("a block that was opened")
-    }
-
-    /// The number of open blocks.
-    pub(super) fn open_blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// An open block, counted from the body of the kernel.
-    pub(super) fn open(&self, block: usize) -> &[Stmt] {
-        &self.blocks[block]
-    }
-
-    /// Puts statements into an open block.
-    pub(super) fn insert(&mut self, block: usize, at: usize, stmts: Vec<Stmt>) {
-        self.blocks[block].splice(at..at, stmts);
+        self.blocks.emit_again(stmts);
     }
 
     /// What `action` emits, and its result.
     pub(super) fn captured<R>(&mut self, action: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
-        self.open_block();
+        self.blocks.begin();
         let result = action(self);
-        (self.close_block(), result)
+        (self.blocks.finish(), result)
     }
 
     /// Runs `action` one level deeper, or returns `None` if that is too deep.
@@ -266,11 +219,6 @@ impl<'p> Pass<'p> {
         let result = action(self);
         self.depth -= 1;
         Some(result)
-    }
-
-    /// Whether so much was emitted that nothing more should be inlined.
-    pub(super) fn is_too_large(&self) -> bool {
-        self.statements > MAX_STATEMENTS
     }
 
     pub(super) fn emit_if(&mut self, cond: ExprId, then: Vec<Stmt>, otherwise: Vec<Stmt>) {

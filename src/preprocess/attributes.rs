@@ -7,10 +7,11 @@
 //! Deliberately absent: macros that stand before `__global__`.
 
 use super::choices::{Because, Choice};
-use super::directives::Preprocessor;
+use super::interner::Interner;
+use super::told::Told;
 use super::{Token, TokenFlags, TokenKind};
 use crate::diagnostic::Severity;
-use crate::source::Language;
+use crate::source::SourceMap;
 use std::ops::Range;
 
 /// What may stand where such a macro does.
@@ -106,41 +107,37 @@ impl Tokens<'_> {
     }
 }
 
-impl Preprocessor<'_> {
-    /// Leaves out macros of missing headers that stand around kernels' results.
-    pub(super) fn without_attributes(&mut self, tokens: Vec<Token>) -> Vec<Token> {
-        if self.language != Language::Cuda {
-            return tokens;
-        }
-        let (mut left_out, mut told, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-        let unit =
-            Tokens { texts: tokens.iter().map(|token| self.spellings.text(token.text)).collect(), tokens: &tokens };
-        for (at, token) in tokens.iter().enumerate() {
-            if unit.text(at) == "__global__" {
-                let Some((macros, name)) = unit.macros(at) else { continue };
-                let place = self.sources.visible(tokens[name].span);
-                for range in macros {
-                    let taken =
-                        format!("`{}` is an attribute (nothing defines it)", unit.texts[range.clone()].concat());
-                    told.push(Choice { taken, because: Because::Missing, regions: vec![place] });
-                    left_out.push(range);
-                }
-            } else if token.flags.has(TokenFlags::LINE_START)
-                && let Some(name) = unit.hidden_kernel(at)
-            {
-                let (word, name) = (unit.text(at), unit.text(name));
-                let hint = "say what it is with -D, or where its header is with -I";
-                notes.push((token.span, format!("nothing defines `{word}`: if it makes `{name}` a kernel, {hint}")));
+/// Leaves out macros of missing headers that stand around kernels' results.
+pub(super) fn without_attributes(
+    tokens: Vec<Token>,
+    spellings: &Interner,
+    sources: &SourceMap,
+    told: &mut Told,
+    choices: &mut Vec<Choice>,
+) -> Vec<Token> {
+    let mut left_out = Vec::new();
+    let unit = Tokens { texts: tokens.iter().map(|token| spellings.text(token.text)).collect(), tokens: &tokens };
+    for (at, token) in tokens.iter().enumerate() {
+        if unit.text(at) == "__global__" {
+            let Some((macros, name)) = unit.macros(at) else { continue };
+            let place = sources.visible(tokens[name].span);
+            for range in macros {
+                let taken = format!("`{}` is an attribute (nothing defines it)", unit.texts[range.clone()].concat());
+                choices.push(Choice { taken, because: Because::Missing, regions: vec![place] });
+                left_out.push(range);
             }
+        } else if token.flags.has(TokenFlags::LINE_START)
+            && let Some(name) = unit.hidden_kernel(at)
+        {
+            let (word, name) = (unit.text(at), unit.text(name));
+            let hint = "say what it is with -D, or where its header is with -I";
+            let note = format!("nothing defines `{word}`: if it makes `{name}` a kernel, {hint}");
+            told.report(Severity::Note, token.span, &note);
         }
-        for (span, text) in notes {
-            self.told.report(Severity::Note, span, &text);
-        }
-        if left_out.is_empty() {
-            return tokens;
-        }
-        self.choices.all.extend(told);
-        let is_left = |at: &usize| !left_out.iter().any(|range| range.contains(at));
-        (0..tokens.len()).filter(is_left).map(|at| tokens[at]).collect()
     }
+    if left_out.is_empty() {
+        return tokens;
+    }
+    let is_left = |at: &usize| !left_out.iter().any(|range| range.contains(at));
+    (0..tokens.len()).filter(is_left).map(|at| tokens[at]).collect()
 }

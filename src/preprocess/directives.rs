@@ -3,6 +3,7 @@
 //! Files stand on a stack of their own, so that include depth costs no call stack. A directive is handled the
 //! moment its `#` would be read as a token, also inside the arguments of a macro call.
 
+use super::attributes::without_attributes;
 use super::branches::Conditional;
 use super::choices::{Because, Choices};
 use super::files::{FileAccess, normalized};
@@ -169,7 +170,10 @@ impl<'a> Preprocessor<'a> {
         if self.told.gave_up {
             result.clear();
         }
-        result = self.without_attributes(result);
+        if self.language == Language::Cuda {
+            let choices = &mut self.choices.all;
+            result = without_attributes(result, &self.spellings, &self.sources, &mut self.told, choices);
+        }
         let mut choices = std::mem::take(&mut self.choices.all);
         choices.retain(|choice| choice.because != Because::Undecided && !choice.regions.is_empty());
         let uses = Uses::of(&result, &self.spellings, &self.sources, choices);

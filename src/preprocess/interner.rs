@@ -9,6 +9,7 @@ pub struct Symbol(u32);
 
 impl Symbol {
     /// The position in the order in which spellings were first seen.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,6 +46,7 @@ impl Interner {
     }
 
     /// The spelling of a symbol.
+    #[inline]
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.texts[symbol.index()]
     }

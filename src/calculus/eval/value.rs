@@ -31,10 +31,12 @@ impl Value {
     pub const UNKNOWN: Value = Value { bits: 0, state: State::Unknown };
 
     /// The value with this two's complement pattern; `u64` values above `i64::MAX` are negative here.
+    #[inline]
     pub const fn known(bits: i64) -> Self {
         Value { bits, state: State::Known }
     }
 
+    #[inline]
     pub(super) const fn truth(value: bool) -> Self {
         Value::known(value as i64)
     }
@@ -51,6 +53,7 @@ impl Value {
     }
 
     /// The number, if it is known, read as a value of type `ty`.
+    #[inline]
     pub fn number(self, ty: ScalarType) -> Option<i128> {
         self.bits().map(|bits| widen(bits, ty))
     }
@@ -66,6 +69,7 @@ impl Value {
     }
 
     /// Known as both, if both are known and equal.
+    #[inline]
     pub(super) fn merge(self, other: Value) -> Value {
         if self == other { self } else { Value::UNKNOWN }
     }
@@ -90,11 +94,13 @@ fn trap_of(code: i64) -> Trap {
 }
 
 /// The number that `bits` stands for in `ty`.
+#[inline]
 pub(super) fn widen(bits: i64, ty: ScalarType) -> i128 {
     if ty == ScalarType::U64 { i128::from(bits as u64) } else { i128::from(bits) }
 }
 
 /// The pattern of `bits` reduced to `ty`.
+#[inline]
 pub(super) fn reduce(bits: i64, ty: ScalarType) -> i64 {
     match ty {
         ScalarType::Bool => i64::from(bits != 0),
@@ -170,6 +176,7 @@ fn known_binary(op: BinaryOp, a: i64, b: i64, ty: ScalarType, expr: Option<ExprI
 }
 
 /// `op a` on an operand of type `ty`.
+#[inline]
 pub(super) fn unary(op: UnaryOp, a: Value, ty: ScalarType, expr: Option<ExprId>) -> Computed {
     match a.state {
         State::Known => outcome(arithmetic::unary(op, widen(a.bits, ty), ty), expr),
@@ -177,6 +184,7 @@ pub(super) fn unary(op: UnaryOp, a: Value, ty: ScalarType, expr: Option<ExprId>)
     }
 }
 
+#[inline]
 fn outcome(result: Result<Outcome, Trap>, expr: Option<ExprId>) -> Computed {
     match result {
         Ok(Outcome { value, wrapped }) => (Value::known(value as i64), wrapped),
@@ -211,6 +219,7 @@ pub(super) fn convert(a: Value, to: ScalarType) -> Value {
 }
 
 /// Mixes `next` into a hash; the finalizer of SplitMix64, good enough to make contents look arbitrary.
+#[inline]
 pub(super) fn mix(hash: u64, next: u64) -> u64 {
     let mut z = (hash ^ next.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -222,6 +231,7 @@ pub(super) fn mix(hash: u64, next: u64) -> u64 {
 mod tests {
     use super::*;
 
+    #[inline]
     fn number(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> (Option<i128>, bool) {
         let (value, wrapped) = binary(op, Value::known(a), Value::known(b), ty, None);
         (value.number(ty), wrapped)

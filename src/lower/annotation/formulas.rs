@@ -20,10 +20,10 @@ impl Pass<'_> {
     /// The condition of an annotation that reads no memory; else why it is not understood.
     pub(in crate::lower) fn annotated(&mut self, condition: &Expr) -> Result<ExprId, String> {
         let unsupported = self.kernel.unsupported.len();
-        let outer = std::mem::replace(&mut self.in_annotation, true);
+        let outer = std::mem::replace(&mut self.annotation.is_open, true);
         let (block, cond) = self.captured(|pass| pass.condition(condition));
-        self.in_annotation = outer;
-        let problem = self.annotation_problem.take();
+        self.annotation.is_open = outer;
+        let problem = self.annotation.problem.take();
         if block.is_empty() && problem.is_none() {
             return Ok(cond);
         }
@@ -55,7 +55,7 @@ impl Pass<'_> {
 
     /// A formula of annotations; one of unexpected arguments is unknown.
     pub(in crate::lower) fn formula(&mut self, formula: Formula, (name, args): (&str, &[Expr]), call: &Expr) -> Value {
-        if !formula.is_of_programs() && !self.in_annotation {
+        if !formula.is_of_programs() && !self.annotation.is_open {
             self.note(call.span, format!("`{name}` has no value outside of an annotation"));
             return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), call.span);
         }
@@ -113,7 +113,7 @@ impl Pass<'_> {
         match self.value(arg) {
             Value::Scalar(value) => Some(value),
             _ => {
-                self.annotation_problem = Some(format!("`{name}` of something that is no number"));
+                self.annotation.problem = Some(format!("`{name}` of something that is no number"));
                 None
             }
         }
@@ -135,7 +135,7 @@ impl Pass<'_> {
             _ => None,
         };
         if known.is_none() {
-            self.annotation_problem = Some("it is not about the accesses to one array".to_owned());
+            self.annotation.problem = Some("it is not about the accesses to one array".to_owned());
         }
         known.map(|array| self.log(array, direction))
     }

@@ -68,7 +68,7 @@ impl Pass<'_> {
     /// only the values of variables.
     pub(in crate::lower) fn repeat(&mut self, part: [Mark; 2]) -> Option<()> {
         let (block, place) = self.find(part)?;
-        let around = self.open(block)[place.clone()].to_vec();
+        let around = self.blocks.block(block)[place.clone()].to_vec();
         let part = between(&around, part)?;
         let (mut kept, mut written) = (FxHashSet::default(), FxHashSet::default());
         if !sites_of(part, &mut kept) {
@@ -77,22 +77,22 @@ impl Pass<'_> {
         written_by(part, &mut written);
         let (own, starts) = self.own_variables(&around, block, place.clone());
         let again = self.block_again(&around, &Again { own, kept, written });
-        self.insert(block, place.start, starts);
+        self.blocks.put_in(block, place.start, starts);
         self.emit_all(again);
         Some(())
     }
 
     /// The open block that holds two marks, and the statements there from the one to the other.
     fn find(&self, [from, to]: [Mark; 2]) -> Option<(usize, Range<usize>)> {
-        (0..self.open_blocks()).rev().find_map(|block| {
-            let at = |mark: Mark| self.open(block).iter().rposition(|stmt| mark.is_in(stmt));
+        (0..self.blocks.depth()).rev().find_map(|block| {
+            let at = |mark: Mark| self.blocks.block(block).iter().rposition(|stmt| mark.is_in(stmt));
             Some((block, at(from)?..at(to)? + 1))
         })
     }
 
     /// Whether a place is in the innermost open block itself.
     pub(in crate::lower) fn is_in_this_block(&self, mark: Mark) -> bool {
-        self.open(self.open_blocks() - 1).iter().any(|stmt| mark.is_here(stmt))
+        self.blocks.block(self.blocks.depth() - 1).iter().any(|stmt| mark.is_here(stmt))
     }
 
     /// Whether a place is in an open block or in a block of it that is closed.
@@ -106,9 +106,9 @@ impl Pass<'_> {
         let mut mine = FxHashSet::default();
         collect_assigned(part, &mut mine);
         let mut changed = FxHashSet::default();
-        collect_assigned(&self.open(block)[place.end..], &mut changed);
+        collect_assigned(&self.blocks.block(block)[place.end..], &mut changed);
         // In a block that is open within that one, what comes later in it may come before in another turn.
-        let is_within = block + 1 < self.open_blocks();
+        let is_within = block + 1 < self.blocks.depth();
         each_expr(part, &mut |expr| {
             self.kernel.exprs.visit(expr, |_, node| match node {
                 Expr::Var(var) if is_within || changed.contains(var) => _ = mine.insert(*var),
@@ -135,8 +135,8 @@ impl Pass<'_> {
     /// What has a value at a place.
     fn assigned_before(&self, block: usize, at: usize) -> FxHashSet<VarId> {
         let mut assigned = FxHashSet::default();
-        (0..block).for_each(|outer| collect_assigned(self.open(outer), &mut assigned));
-        collect_assigned(&self.open(block)[..at], &mut assigned);
+        (0..block).for_each(|outer| collect_assigned(self.blocks.block(outer), &mut assigned));
+        collect_assigned(&self.blocks.block(block)[..at], &mut assigned);
         assigned
     }
 

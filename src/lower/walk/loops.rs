@@ -224,7 +224,7 @@ impl Pass<'_> {
 
     fn emit_counted(&mut self, counted: Counted, mut body: Vec<Calculus>, span: Span) {
         let var = counted.var;
-        let start = match self.take_back_let(var) {
+        let start = match self.blocks.take_back_let(var) {
             Some(value) => value,
             None => self.var(var),
         };

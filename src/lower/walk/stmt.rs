@@ -55,7 +55,7 @@ impl Pass<'_> {
                 waiting.clone_from(&exits.flags);
             }
             for flag in waiting.drain(..) {
-                self.open_block();
+                self.blocks.begin();
                 opened.push(flag);
             }
             let ends = self.ends.count();
@@ -71,7 +71,7 @@ impl Pass<'_> {
 
     fn close_guards(&mut self, opened: &mut Vec<VarId>) {
         while let Some(flag) = opened.pop() {
-            let block = self.close_block();
+            let block = self.blocks.finish();
             let cond = self.negated(flag);
             self.emit_if(cond, block, Vec::new());
         }
