@@ -71,7 +71,8 @@ fn a_contract_suffices_and_its_witnesses_break_it() {
         assert_eq!(racy.race, Race::Racy, "{body}");
         assert_eq!(words(&racy), said, "{body}");
         for conjunct in racy.contract.iter().flat_map(|contract| &contract.conjuncts) {
-            let witness = conjunct.necessary.as_ref().unwrap_or_else(|| panic!("{body}: {} is not needed", conjunct.text));
+            let witness =
+                conjunct.necessary.as_ref().unwrap_or_else(|| panic!("{body}: {} is not needed", conjunct.text));
             assert!(body.contains("< m") || !holds(extents(witness)), "{body}: {witness:?}");
         }
         if !said.is_empty() {

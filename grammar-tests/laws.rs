@@ -10,6 +10,7 @@
 //! - [`locks`]: critical sections, and [`flags`], likewise; [`handed`] holds what is called race-free against runs.
 //! - [`tables`]: local arrays that are filled once, read as formulas.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
+//! - [`contracts`]: launches that a contract admits, and those that it excludes.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
 mod arrivals;
@@ -19,6 +20,7 @@ mod claims;
 mod classes;
 mod clusters;
 mod contents;
+mod contracts;
 mod cpp;
 mod flags;
 pub(crate) mod generate;

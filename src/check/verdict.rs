@@ -1,8 +1,8 @@
 //! What the passes concluded about one kernel, before it is put into words.
 
 use crate::calculus::SiteId;
-use crate::diagnostic::report::{Divergence, Race, Scope};
 pub use crate::diagnostic::report::{ContractKind, Keeping};
+use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
 use crate::prove::hand_over::{LocksApart, MissingFence};

@@ -9,8 +9,8 @@ use super::args::{
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{
-    self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions, Settings,
-    SolverKind, Timings,
+    self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
+    Settings, SolverKind, Timings,
 };
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};

@@ -156,7 +156,10 @@ fn take_back(report: &mut KernelReport, other: &KernelReport, architecture: u32)
     if report.race == Race::RaceFree && other.race == Race::RaceFree {
         // It is free for both under what both need.
         for conjunct in other.contract.iter().flat_map(|contract| &contract.conjuncts) {
-            let own = report.contract.get_or_insert_with(|| Contract { conjuncts: Vec::new(), ..other.contract.clone().unwrap_or_default() });
+            let own = report.contract.get_or_insert_with(|| Contract {
+                conjuncts: Vec::new(),
+                ..other.contract.clone().unwrap_or_default()
+            });
             if own.conjuncts.iter().all(|known| known.text != conjunct.text) {
                 own.conjuncts.push(conjunct.clone());
                 report.scope.clone_from(&other.scope);

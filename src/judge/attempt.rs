@@ -134,9 +134,7 @@ impl<'a> Case<'a> {
         };
         let budget = refute::Budget::default();
         let hunt = |part: &Candidate| {
-            Hunt::new(self.kernel, program, &part.scope, levels, &budget)
-                .with_returned(returned)
-                .along(part.varies)
+            Hunt::new(self.kernel, program, &part.scope, levels, &budget).with_returned(returned).along(part.varies)
         };
         attempt.parts.iter().map(hunt).collect()
     }

@@ -305,9 +305,9 @@ fn want_one(verdict: &mut Verdict, dimensions: Vec<String>, launches: &[Facts]) 
             None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing }),
         }
     }
-    verdict.assumptions.retain(|assumption| {
-        !matches!(assumption, Assumption::DimensionIsOne(dimension) if dimensions.contains(dimension))
-    });
+    verdict.assumptions.retain(
+        |assumption| !matches!(assumption, Assumption::DimensionIsOne(dimension) if dimensions.contains(dimension)),
+    );
     if let Some(scope) = &mut verdict.scope {
         scope.kind = ScopeKind::Contract;
         let is_own = |fix: &String| dimensions.iter().any(|dimension| *fix == format!("{dimension} = 1"));

@@ -64,8 +64,11 @@ impl Search<'_> {
                 continue;
             }
             let halves = if depth == 0 { Vec::new() } else { vec![&high, &low] };
-            let more: Vec<Poly> =
-                halves.into_iter().filter_map(|half| self.split(half, depth - 1).into_iter().next()).flatten().collect();
+            let more: Vec<Poly> = halves
+                .into_iter()
+                .filter_map(|half| self.split(half, depth - 1).into_iter().next())
+                .flatten()
+                .collect();
             found.extend(self.bounds(&low, radix).into_iter().map(|needs| [needs, more.clone()].concat()));
         }
         found.truncate(2 * MOST_SETS);
@@ -82,7 +85,8 @@ impl Search<'_> {
         };
         let Some([first, second, constant]) = sides() else { return Vec::new() };
         let radix = Poly::term(radix.0, radix.1);
-        let (highest, lowest) = ([self.maxima(&first), self.maxima(&second)], [&first, &second].map(|it| self.minimum(it)));
+        let (highest, lowest) =
+            ([self.maxima(&first), self.maxima(&second)], [&first, &second].map(|it| self.minimum(it)));
         let [Some(least_first), Some(least_second)] = lowest else { return Vec::new() };
         let mut sets = Vec::new();
         for (most_first, most_second) in highest[0].iter().zip(&highest[1]) {
@@ -184,13 +188,17 @@ impl Search<'_> {
     fn without_wraps(&self, equation: &Poly) -> (Poly, Vec<Poly>) {
         let (mut equation, mut in_range) = (equation.clone(), Vec::new());
         let is_count = |atom: &Atom| {
-            !atom.is_private() && !self.condition.of_launch.contains_key(atom) && !self.state.non_negative.contains(*atom)
+            !atom.is_private()
+                && !self.condition.of_launch.contains_key(atom)
+                && !self.state.non_negative.contains(*atom)
         };
         for atom in equation.atoms().into_iter().filter(is_count) {
             let facts = self.state.facts.iter().filter(|fact| fact.mentions(atom));
             let none = Poly::constant(0);
             let bounds: Option<Vec<Poly>> = facts.map(|fact| fact.substitute(atom, &none)).collect();
-            if let (Some(without), Some(bounds)) = (equation.substitute(atom, &none), bounds.filter(|it| !it.is_empty())) {
+            if let (Some(without), Some(bounds)) =
+                (equation.substitute(atom, &none), bounds.filter(|it| !it.is_empty()))
+            {
                 equation = without;
                 in_range.extend(bounds);
             }

@@ -157,4 +157,3 @@ fn addressed_by(protocol: &Protocol, access: &Access) -> Vec<ExprId> {
     roots.extend(access.loops.iter().map(|&id| protocol.loops[id].guard));
     roots
 }
-

@@ -9,8 +9,8 @@
 use super::super::attempt::{Case, Persistence};
 use super::super::scopes::Candidates;
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
-use crate::calculus::eval::Program;
 use crate::calculus::SiteId;
+use crate::calculus::eval::Program;
 use crate::check::verdict::{CheckedLaunch, Keeping};
 use crate::diagnostic::report::ScopeKind;
 use crate::prove::{Conflict, Pair};

@@ -37,12 +37,7 @@ const MOST_ATTEMPTS: usize = 3;
 
 /// Looks for the contract of a kernel that races, or may, and puts it into the verdict; where no launch is seen to break it,
 /// the verdict is that the kernel is free under it.
-pub(super) fn settle<'a>(
-    case: &Case<'a>,
-    candidates: &Candidates,
-    program: &'a Program,
-    verdict: &mut Verdict,
-) {
+pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a Program, verdict: &mut Verdict) {
     if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) || has_more_in_the_way(case) {
         return;
     }
@@ -242,9 +237,8 @@ impl Found {
         let races = |outcome: refute::Outcome| {
             outcome.conflicts.into_iter().find(|conflict| self.breaks_alone(case, at, &conflict.witness))
         };
-        let launches = self.attempt.parts.iter().flat_map(|part| {
-            necessity::breaking(&kernel, &part.scope, &self.conditions, at)
-        });
+        let launches =
+            self.attempt.parts.iter().flat_map(|part| necessity::breaking(&kernel, &part.scope, &self.conditions, at));
         let searched = |launch: Scope| {
             refute::search(&kernel, &sites, &launch, stating.search_levels(), &refute::Budget::default())
         };

@@ -93,7 +93,9 @@ fn start_of(kernel: &Kernel, geometry: Geometry, broken: &Condition, start: i128
     if broken.holds(&value) == Some(false) {
         return Some(params);
     }
-    for (own, other, less) in [(left, right, *relation == Relation::AtLeast), (right, left, *relation != Relation::AtLeast)] {
+    for (own, other, less) in
+        [(left, right, *relation == Relation::AtLeast), (right, left, *relation != Relation::AtLeast)]
+    {
         if let [(1, product)] = own.0.as_slice()
             && let [Leaf::Param(param)] = product.as_slice()
         {

@@ -7,9 +7,9 @@ use super::super::scopes::Attempt;
 use super::candidates::Set;
 use super::vocabulary::Condition;
 use crate::calculus::Basis;
+use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Pair;
 use crate::prove::premises::{Budget, Premises};
-use crate::protocol::{Before, Fact, Protocol};
 
 /// Proofs that are sought in all.
 const MOST_PROOFS: usize = 600;

@@ -92,8 +92,7 @@ impl Sum {
     fn words(&self, params: &Arena<Param>) -> String {
         let term = |(factor, product): &(i128, Vec<Leaf>)| {
             let number = (*factor != 1 || product.is_empty()).then(|| factor.to_string());
-            let words: Vec<String> =
-                number.into_iter().chain(product.iter().map(|leaf| leaf.words(params))).collect();
+            let words: Vec<String> = number.into_iter().chain(product.iter().map(|leaf| leaf.words(params))).collect();
             words.join(" * ")
         };
         let terms: Vec<String> = self.0.iter().map(term).collect();

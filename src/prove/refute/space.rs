@@ -145,7 +145,10 @@ impl Space {
     pub(super) fn open(&mut self, extents: [[bool; 3]; 2]) {
         if self.is_narrowed {
             for (own, open) in [&mut self.block, &mut self.grid].into_iter().zip(extents) {
-                own.iter_mut().zip(open).filter(|(own, open)| *open && **own == Some(1)).for_each(|(own, _)| *own = None);
+                own.iter_mut()
+                    .zip(open)
+                    .filter(|(own, open)| *open && **own == Some(1))
+                    .for_each(|(own, _)| *own = None);
             }
         }
     }

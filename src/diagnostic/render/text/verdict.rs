@@ -4,8 +4,8 @@ use super::Detail;
 use crate::diagnostic::render::counted;
 use crate::diagnostic::render::places::listed;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse, Race, Report, Same,
-    Scope, ScopeKind,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse, Race,
+    Report, Same, Scope, ScopeKind,
 };
 use crate::source::SourceMap;
 
@@ -78,8 +78,7 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     }
     let at = |keeping: Keeping| {
         let of_it = kernel.launches.iter().filter(move |launch| launch.keeping == keeping);
-        let lines: Vec<String> =
-            of_it.map(|launch| sources.start_position(launch.span).line.to_string()).collect();
+        let lines: Vec<String> = of_it.map(|launch| sources.start_position(launch.span).line.to_string()).collect();
         (!lines.is_empty()).then(|| format!("{} at the launch in line {}", keeping.name(), lines.join(", ")))
     };
     let said: Vec<String> = [Keeping::Kept, Keeping::Broken, Keeping::Open].into_iter().filter_map(at).collect();
