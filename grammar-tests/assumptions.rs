@@ -63,7 +63,7 @@ fn an_undeclared_type_with_the_name_of_a_number_is_one_and_that_is_said() {
           int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
           real_t sum = in[i];\n  sum += in[i + 1];\n  out[i] = sum;\n}\n";
     let place = Place::with(&[("k.cu", text), ("other.cu", &text.replace("real_t", "Real"))]);
-    let seen = place.run(&["check", "k.cu", "--front", "tree-sitter"]).expect(0);
+    let seen = place.run(&["check", "k.cu", "--front", "tree-sitter", "--verbose"]).expect(0);
     assert!(seen.out.contains("types that nothing declares are numbers"), "{}", seen.out);
     let seen = place.run(&["check", "other.cu", "--front", "tree-sitter", "--format", "json"]);
     assert_ne!(seen.json()["files"][0]["kernels"][0]["race"], "race-free");

@@ -60,7 +60,6 @@ fn clean(name: &str, line: u32) -> KernelReport {
         deciding: Deciding { access_invariant: Some(true), inputs: Vec::new() },
         assumptions: Vec::new(),
         contract: None,
-        launches: Vec::new(),
         time_ms: 0,
         findings: Vec::new(),
         unknowns: Vec::new(),

@@ -52,6 +52,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("prove/condition", &["prove/state", "prove/hand_over", "protocol", "calculus", "memory_model"]),
     ("prove/domains", &["calculus"]),
     ("prove/rules", &["prove/state", "prove/domains", "calculus"]),
+    // What would have to hold is read off the state of a condition that is open; nothing is proved there.
+    ("prove/abduction", &["prove/state", "prove/condition", "calculus"]),
     ("prove/premises", &["prove/state", "prove/hand_over", "prove/condition", "prove/rules", "protocol"]),
     ("prove/refute", &["prove/domains", "protocol", "calculus", "memory_model"]),
     ("prove/ask", &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"]),

@@ -267,8 +267,9 @@ fn what_the_user_wrote_ends_no_command_and_no_property() {
     let lines = github_of(&report);
     let place = "file=a%2Ctitle=x%3A%3Ab%25%0A%3A%3Aerror%3A%3Ac.cu,line=1,endLine=1";
     let expected = format!(
-        "::notice {place},col=1,endColumn=1,title=parse::one two%0Athree\n\
-         ::error {place},col=1,endColumn=5,title=data-race::100%25 of ::set-output name=x::y\n"
+        "::error {place},col=1,endColumn=5,title=data-race::100%25 of ::set-output name=x::y%0A\
+         with blocks of (64,1,1) threads, grid of (1,1,1) blocks, n = 2\n\
+         ::notice {place},col=1,endColumn=1,title=parse::one two%0Athree\n"
     );
     assert_eq!(lines, expected);
     sarif_of(&report);

@@ -174,7 +174,7 @@ fn equal_input_gives_equal_bytes_over_fixtures() {
         let once = |jobs| {
             // Clocks are nets only: with room enough none of them has a say. A solver's may have.
             let nets = ["--time-limit", "600", "--solver", "none"];
-            let arguments = [&["check", part, "--format", format, "--jobs", jobs, "--quiet"], &nets[..]].concat();
+            let arguments = [&["check", part, "--format", format, "--jobs", jobs], &nets[..]].concat();
             let output = within(5 * LIMIT, &mut raceproof(root.path(), &arguments));
             assert_eq!(output.status.code(), Some(1));
             output.stdout

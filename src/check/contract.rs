@@ -17,11 +17,12 @@ pub(super) fn report(context: &Context<'_>, contract: &Contract) -> report::Cont
         conjuncts: conjuncts.collect(),
         is_plausible: contract.standing == Standing::Plausible,
         assumptions: contract.assumptions.iter().map(|each| assumption(context, each)).collect(),
+        launches: launches(context, contract),
     }
 }
 
 /// What each launch that was found says of it, in the order of their places.
-pub(super) fn launches(context: &Context<'_>, contract: &Contract) -> Vec<report::CheckedLaunch> {
+fn launches(context: &Context<'_>, contract: &Contract) -> Vec<report::CheckedLaunch> {
     let mut launches = Vec::new();
     for checked in &contract.launches {
         let text = |&at: &usize| context.words().in_source(&contract.conjuncts[at].text);

@@ -86,7 +86,6 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
         time_ms: 0,
         contract: verdict.contract.as_ref().map(|contract| contract::report(context, contract)),
-        launches: verdict.contract.as_ref().map_or_else(Vec::new, |contract| contract::launches(context, contract)),
         findings: causes::grouped(context, found),
         unknowns: undecided::unknowns(context, verdict),
     }
@@ -272,7 +271,7 @@ fn listed(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_numbers;
+    use super::*;
 
     #[test]
     fn numbers_of_names_are_not_shown() {

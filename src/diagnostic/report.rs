@@ -89,8 +89,6 @@ pub struct KernelReport {
     pub time_ms: u64,
     /// Of a kernel that is not free for all launches: under which condition on them it is, if one was found.
     pub contract: Option<Contract>,
-    /// What the launches that were found say of the contract.
-    pub launches: Vec<CheckedLaunch>,
     /// What was found: one finding for each cause.
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
@@ -125,6 +123,8 @@ pub struct Contract {
     pub is_plausible: bool,
     /// What its proof relies on besides.
     pub assumptions: Vec<Assumption>,
+    /// What the launches that were found say of it, in the order of their places.
+    pub launches: Vec<CheckedLaunch>,
 }
 
 /// One condition of a contract.

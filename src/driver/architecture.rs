@@ -12,7 +12,9 @@
 use super::passes::settled;
 use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
-use crate::diagnostic::report::{Assumption, AssumptionKind, Contract, Divergence, KernelReport, Race, Unknown};
+use crate::diagnostic::report::{
+    Assumption, AssumptionKind, Conjunct, Divergence, Keeping, KernelReport, Race, ScopeKind, Unknown,
+};
 use crate::launch::{Launch, Launched};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
@@ -145,31 +147,44 @@ pub(super) fn take_launches(file: &mut Launched, there: &Launched) {
 
 /// Takes back what does not hold for the other architecture.
 fn take_back(report: &mut KernelReport, other: &KernelReport, architecture: u32) {
-    let mut say = |what: &str| {
+    let say = |report: &mut KernelReport, what: &str| {
         let reason = format!("{what} where `{NAME}` is {architecture}: `-D {NAME}={architecture}` shows it");
         report.unknowns.push(Unknown { line: report.line, also: Vec::new(), span: None, reason });
     };
     if report.race == Race::RaceFree && other.race == Race::Racy {
-        say("threads race");
+        say(report, "threads race");
         report.race = Race::Unknown;
     }
     if report.race == Race::RaceFree && other.race == Race::RaceFree {
-        // It is free for both under what both need.
-        for conjunct in other.contract.iter().flat_map(|contract| &contract.conjuncts) {
-            let own = report.contract.get_or_insert_with(|| Contract {
-                conjuncts: Vec::new(),
-                ..other.contract.clone().unwrap_or_default()
-            });
-            if own.conjuncts.iter().all(|known| known.text != conjunct.text) {
-                own.conjuncts.push(conjunct.clone());
-                report.scope.clone_from(&other.scope);
-                report.launches.clone_from(&other.launches);
-            }
-        }
+        free_under_both(report, other);
     }
     if report.divergence == Divergence::Uniform && other.divergence == Divergence::Divergent {
-        say("threads disagree about a barrier");
+        say(report, "threads disagree about a barrier");
         report.divergence = Divergence::Unknown;
+    }
+}
+
+/// It is free for both architectures under what both need.
+fn free_under_both(report: &mut KernelReport, other: &KernelReport) {
+    let Some(theirs) = &other.contract else { return };
+    let is_open = |report: &KernelReport| report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Contract);
+    if report.contract.is_none() || is_open(other) {
+        report.scope.clone_from(&other.scope);
+    }
+    let Some(own) = &mut report.contract else {
+        report.contract = Some(theirs.clone());
+        return;
+    };
+    let news = theirs.conjuncts.iter().filter(|their| own.conjuncts.iter().all(|known| known.text != their.text));
+    let news: Vec<Conjunct> = news.cloned().collect();
+    own.conjuncts.extend(news);
+    for launch in &mut own.launches {
+        // A launch keeps both or leaves one open; one that breaks a contract makes its kernel racy.
+        let same = theirs.launches.iter().find(|their| their.span == launch.span && their.keeping != Keeping::Kept);
+        if let Some(open) = same {
+            launch.keeping = open.keeping;
+            launch.missing.extend(open.missing.iter().cloned());
+        }
     }
 }
 

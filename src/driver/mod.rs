@@ -285,7 +285,6 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         assumptions: Vec::new(),
         time_ms: 0,
         contract: None,
-        launches: Vec::new(),
         findings: Vec::new(),
         unknowns: vec![Unknown {
             line,

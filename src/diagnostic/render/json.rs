@@ -50,21 +50,23 @@ struct Kernel<'a> {
     integrity_inputs: &'a [String],
     assumptions: Vec<&'a str>,
     time_ms: u64,
-    /// Only there if one was found; whether it is plausible, and what it assumes, stands beside it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contract: Option<Vec<ConjunctJson<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contract_plausible: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contract_assumptions: Option<Vec<&'a str>>,
-    /// Only there with a contract.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    launches: Option<Vec<LaunchJson<'a>>>,
+    /// Only there if one was found.
+    #[serde(flatten)]
+    contract: Option<ContractJson<'a>>,
     findings: Vec<FindingJson<'a>>,
     /// Findings that are told with other kernels; only there if there are some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repeats: Vec<RepeatJson<'a>>,
     unknowns: Vec<UnknownJson<'a>>,
+}
+
+/// The contract of a kernel: its conditions, and beside them what is said of them.
+#[derive(Serialize)]
+struct ContractJson<'a> {
+    contract: Vec<ConjunctJson<'a>>,
+    contract_plausible: bool,
+    contract_assumptions: Vec<&'a str>,
+    launches: Vec<LaunchJson<'a>>,
 }
 
 /// A condition of the contract of a kernel.
@@ -295,19 +297,21 @@ impl<'a> Kernel<'a> {
             integrity_inputs: &kernel.deciding.inputs,
             assumptions: assumptions(kernel),
             time_ms: kernel.time_ms,
-            contract: kernel.contract.as_ref().map(|it| it.conjuncts.iter().map(ConjunctJson::of).collect()),
-            contract_plausible: kernel.contract.as_ref().map(|it| it.is_plausible),
-            contract_assumptions: kernel
-                .contract
-                .as_ref()
-                .map(|it| it.assumptions.iter().map(|assumption| assumption.text.as_str()).collect()),
-            launches: kernel
-                .contract
-                .as_ref()
-                .map(|_| kernel.launches.iter().map(|launch| LaunchJson::of(launch, sources)).collect()),
+            contract: kernel.contract.as_ref().map(|contract| ContractJson::of(contract, sources)),
             findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
             repeats: kernel.findings.iter().filter_map(|finding| RepeatJson::of(finding, kernel, sources)).collect(),
             unknowns: kernel.unknowns.iter().map(|u| UnknownJson::of(u)).collect(),
+        }
+    }
+}
+
+impl<'a> ContractJson<'a> {
+    fn of(contract: &'a report::Contract, sources: &SourceMap) -> Self {
+        ContractJson {
+            contract: contract.conjuncts.iter().map(ConjunctJson::of).collect(),
+            contract_plausible: contract.is_plausible,
+            contract_assumptions: contract.assumptions.iter().map(|assumption| assumption.text.as_str()).collect(),
+            launches: contract.launches.iter().map(|launch| LaunchJson::of(launch, sources)).collect(),
         }
     }
 }

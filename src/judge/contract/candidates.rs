@@ -6,9 +6,9 @@
 //!
 //! Deliberately absent: whether any of them is enough, or needed.
 
-use super::super::scopes::Attempt;
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::calculus::{Axis, Expr, ExprId, GeometryVar, ParamId, ScalarType};
+use crate::judge::scopes::Attempt;
 use crate::memory_model::Level;
 use crate::protocol::{Access, Protocol};
 use crate::prove::Pair;

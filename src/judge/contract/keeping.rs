@@ -6,13 +6,13 @@
 //!
 //! Deliberately absent: launches that nobody found.
 
-use super::super::attempt::{Case, Persistence};
-use super::super::scopes::Candidates;
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::calculus::SiteId;
 use crate::calculus::eval::Program;
 use crate::check::verdict::{CheckedLaunch, Keeping};
 use crate::diagnostic::report::ScopeKind;
+use crate::judge::attempt::{Case, Persistence};
+use crate::judge::scopes::Candidates;
 use crate::prove::{Conflict, Pair};
 
 /// A launch, and races that a run of it shows if it breaks the contract.

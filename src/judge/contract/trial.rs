@@ -3,10 +3,10 @@
 //! Guarantees: what is chosen closes every open pair, by the rules; none of the chosen conditions can be left out. The
 //! cost is a fixed number of cheap proofs. Deliberately absent: the whole kernel, which is proved once more after the choice.
 
-use super::super::scopes::Attempt;
 use super::candidates::Set;
 use super::vocabulary::Condition;
 use crate::calculus::Basis;
+use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Pair;
 use crate::prove::premises::{Budget, Premises};

@@ -53,7 +53,6 @@ fn kernel_report(name: String, finding: Finding) -> KernelReport {
         deciding: Deciding::default(),
         assumptions: Vec::new(),
         contract: None,
-        launches: Vec::new(),
         time_ms: 0,
         findings: vec![finding],
         unknowns: Vec::new(),

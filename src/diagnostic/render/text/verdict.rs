@@ -77,7 +77,7 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
         return Some(format!("  help: race-free if {conditions}{}", assuming.unwrap_or_default()));
     }
     let at = |keeping: Keeping| {
-        let of_it = kernel.launches.iter().filter(move |launch| launch.keeping == keeping);
+        let of_it = contract.launches.iter().filter(move |launch| launch.keeping == keeping);
         let lines: Vec<String> = of_it.map(|launch| sources.start_position(launch.span).line.to_string()).collect();
         (!lines.is_empty()).then(|| format!("{} at the launch in line {}", keeping.name(), lines.join(", ")))
     };
