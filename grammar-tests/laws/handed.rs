@@ -4,7 +4,7 @@
 use crate::support::draw::Law;
 use raceproof::calculus::Kernel;
 use raceproof::diagnostic::report::{KernelReport, Race};
-use raceproof::driver::options::{Proofs, Settings};
+use raceproof::driver::options::{Launches, Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
 use raceproof::settle::Unsettled;
@@ -64,8 +64,10 @@ pub(super) fn walked(text: &str) -> Unsettled {
 
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.
 pub(super) fn rechecked(text: &str) -> KernelReport {
-    let options =
-        Options { judging: Settings { proofs: Proofs::Recheck, ..Settings::default() }, ..Options::default() };
+    let options = Options {
+        judging: Settings { proofs: Proofs::Recheck, launches: Launches::All, ..Settings::default() },
+        ..Options::default()
+    };
     let mut checked = check_source(Path::new(language(text).1), text, &options);
     assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
     let report = checked.report.kernels.remove(0);

@@ -13,7 +13,7 @@ use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{AssumptionKind, Divergence, KernelReport, Race};
-use raceproof::driver::options::{Proofs, Settings};
+use raceproof::driver::options::{Launches, Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::prove::Scope;
 use raceproof::prove::refute::{Budget, Levels, search};
@@ -93,7 +93,7 @@ fn refutation(kernel: &Kernel, claim: &Claim, (seed, counts_barriers): (u64, boo
 fn try_law(law: &Law, barriers: Barriers, lockstep: Option<u32>) {
     let proved: Vec<[usize; 2]> = law.each(|seed| {
         let text = kernel(seed, barriers);
-        let judging = Settings { proofs: Proofs::Recheck, lockstep, ..Settings::default() };
+        let judging = Settings { proofs: Proofs::Recheck, launches: Launches::All, lockstep, ..Settings::default() };
         let options = Options { judging, ..Options::default() };
         let checked = check_source(Path::new("k.cu"), &text, &options);
         assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);

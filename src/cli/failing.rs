@@ -2,7 +2,7 @@
 
 use super::args::FailOn;
 use crate::diagnostic::Severity;
-use crate::diagnostic::report::{Certainty, Divergence, Finding, KernelReport, Parse, Race, Report, ScopeKind};
+use crate::diagnostic::report::{Certainty, Divergence, Finding, KernelReport, Parse, Race, Report};
 
 /// Whether `report` holds anything that the user wants to fail on.
 pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {
@@ -21,7 +21,7 @@ fn kernel_fails(kernel: &KernelReport, wanted: &[FailOn]) -> bool {
                 || has(kernel, Certainty::Possible)
         }
         FailOn::Unknown => kernel.race == Race::Unknown || kernel.divergence == Divergence::Unknown,
-        FailOn::OpenContract => kernel.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Contract),
+        FailOn::OpenContract => kernel.leaves_a_contract(),
         FailOn::Never => false,
     })
 }

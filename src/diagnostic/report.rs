@@ -145,6 +145,8 @@ pub enum ContractKind {
     Geometry,
     /// Scalar parameters, too.
     Scalar,
+    /// An extent along this axis (0 is x) that the kernel never reads: it has to be 1.
+    Unread(usize),
 }
 
 /// A launch, and what it says of the contract of its kernel.
@@ -619,11 +621,27 @@ impl Parse {
     }
 }
 
+impl Contract {
+    /// Whether nothing along this axis is read, so that the kernel is for launches that are flat there. Nobody launches along y or
+    /// z by chance; along x many do.
+    pub fn is_flat_along(&self, axis: usize) -> bool {
+        let unread = self.conjuncts.iter().filter(|conjunct| conjunct.kind == ContractKind::Unread(axis));
+        axis > 0 && unread.count() == 2
+    }
+
+    /// What whoever launches the kernel has to think of: all conditions but that launches are flat along axes of which it
+    /// reads nothing.
+    pub fn to_keep(&self) -> impl Iterator<Item = &Conjunct> {
+        let is_flat = |kind| matches!(kind, ContractKind::Unread(axis) if self.is_flat_along(axis));
+        self.conjuncts.iter().filter(move |conjunct| !is_flat(conjunct.kind))
+    }
+}
+
 impl ContractKind {
     /// The word that programs see.
     pub fn name(self) -> &'static str {
         match self {
-            ContractKind::Geometry => "geometry",
+            ContractKind::Geometry | ContractKind::Unread(_) => "geometry",
             ContractKind::Scalar => "scalar",
         }
     }
@@ -677,6 +695,16 @@ impl PlaceAccess {
 }
 
 impl KernelReport {
+    /// Whether its contract is that launches are flat along axes of which it reads nothing, and no more.
+    pub fn asks_for_flat_launches(&self) -> bool {
+        self.contract.as_ref().is_some_and(|contract| contract.to_keep().next().is_none())
+    }
+
+    /// Whether it is free of races under a contract that is left to whoever launches it.
+    pub fn leaves_a_contract(&self) -> bool {
+        self.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Contract) && !self.asks_for_flat_launches()
+    }
+
     /// What is to be told of it: findings that are not told with another kernel.
     pub fn told(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| !finding.is_told_elsewhere())

@@ -18,7 +18,9 @@ use crate::builtins::functions::function;
 use crate::builtins::{Builtin, groups};
 use crate::calculus::barriers::{Barrier, barriers, without};
 use crate::calculus::{Kernel, SyncScope};
-use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};
+use crate::diagnostic::report::{
+    AssumptionKind, Determinism, Divergence, Finding, KernelReport, Race, Scope, ScopeKind,
+};
 use crate::launch::Launched;
 use crate::resolve::program::FunctionId;
 use crate::source::{Language, SourceMap, Span};
@@ -102,8 +104,24 @@ fn is_as_good(file: &Launched, function: FunctionId, kernel: Kernel, before: &Ke
     after.race == Race::RaceFree
         && after.divergence == Divergence::Uniform
         && after.determinism == Determinism::Deterministic
-        && after.scope == before.scope
-        && after.assumptions.iter().all(|assumed| before.assumptions.contains(assumed))
+        && says_no_less(after.scope.as_ref(), before.scope.as_ref())
+        && relied_on(&after).is_subset(&relied_on(before))
+}
+
+/// Whether a verdict holds for the launches of another one; that is free of contracts, which the other may have.
+fn says_no_less(after: Option<&Scope>, before: Option<&Scope>) -> bool {
+    let kind = |scope: Option<&Scope>| scope.map(|scope| scope.kind.clone());
+    kind(after) == Some(ScopeKind::AllGeometries) || kind(after) == kind(before)
+}
+
+/// What a verdict says of launches, and what else it relies on. That an extent is 1 which the kernel never reads is fixed by the
+/// scope of a verdict on all launches, and a condition of the contract else.
+fn relied_on(report: &KernelReport) -> BTreeSet<String> {
+    let fixes = report.scope.iter().flat_map(|scope| scope.fixes.iter().cloned());
+    let conditions = report.contract.iter().flat_map(|contract| &contract.conjuncts);
+    let conditions = conditions.map(|conjunct| conjunct.text.replace(" == ", " = "));
+    let assumptions = report.assumptions.iter().filter(|each| each.kind != AssumptionKind::DimensionIsOne);
+    fixes.chain(conditions).chain(assumptions.map(|assumption| assumption.text.clone())).collect()
 }
 
 /// Whether the text at a barrier is a call that only waits. Others give a value, or do more.

@@ -228,8 +228,9 @@ fn of_the_project((mut report, kernel): (KernelReport, Kernel)) -> (KernelReport
 
 /// The kernels that are not free of races and divergence for all launches.
 fn unsettled(kernels: &[FunctionId], outcomes: &[Outcome]) -> Vec<FunctionId> {
-    let is_of_launches = |report: &KernelReport| {
-        report.scope.as_ref().is_some_and(|scope| matches!(scope.kind, ScopeKind::Launch | ScopeKind::Contract))
+    let is_of_launches = |report: &KernelReport| match &report.scope {
+        Some(scope) if scope.kind == ScopeKind::Launch => !report.asks_for_flat_launches(),
+        _ => report.leaves_a_contract(),
     };
     let is_settled = |outcome: &Outcome| match outcome {
         Ok((report, _)) => {

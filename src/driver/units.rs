@@ -135,10 +135,7 @@ fn open_kernels(report: &FileReport) -> usize {
 
 /// How many kernels are not shown to be free of races.
 fn not_free(report: &FileReport) -> usize {
-    let is_open = |kernel: &&KernelReport| {
-        let holds_by_contract = kernel.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Contract);
-        kernel.race != Race::RaceFree || holds_by_contract
-    };
+    let is_open = |kernel: &&KernelReport| kernel.race != Race::RaceFree || kernel.leaves_a_contract();
     report.kernels.iter().filter(is_open).count()
 }
 

@@ -234,84 +234,103 @@ fn where_sizes_are_open(launches: &[Facts], settings: &Settings, read: [[bool; 3
     (open != read && !is_given).then_some(open)
 }
 
-/// Takes back a proof that takes a dimension as 1 of which a launch says something that is not understood.
+/// What becomes of a proof that takes extents as 1 which the kernel never reads: that they are is its contract. Where a launch says
+/// something of an extent along x that is not understood, the proof is taken back: along x many launch.
 pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) {
-    let is_given = settings.gives_sizes();
-    if verdict.race != Race::RaceFree || is_given {
+    if verdict.race != Race::RaceFree || settings.gives_sizes() {
         return;
     }
-    let sizes: [(&str, fn(&Facts) -> [Option<u32>; 3]); 2] =
-        [("blockDim", |launch| launch.block), ("gridDim", |launch| launch.grid)];
-    let mut found = Vec::new();
-    for (of, (name, extents)) in sizes.into_iter().enumerate() {
-        for (at, letter) in ["x", "y", "z"].into_iter().enumerate() {
-            let dimension = format!("{name}.{letter}");
-            if !verdict.assumptions.contains(&Assumption::DimensionIsOne(dimension.clone())) {
-                continue;
-            }
-            let given_as = |given: Given| {
-                launches.iter().find(|launch| launch.given[of] == given && extents(launch)[at].is_none())
-            };
-            if let Some(launch) = given_as(Given::AsAWhole) {
-                found.push(Undecided::Extent { dimension, span: launch.spans[0] });
-            } else if let Some(launch) = given_as(Given::Unread) {
-                found.push(Undecided::Mentioned { dimension, span: launch.spans[0] });
-            }
+    let unread = unread(verdict);
+    let open: Vec<(Extent, Undecided)> = unread.iter().filter_map(|&it| Some((it, it.open(launches)?))).collect();
+    // What is proved of the launches that were found says so already.
+    let is_of_launches = verdict.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch);
+    let makes_contracts = settings.launches == Launches::OfContracts && !(is_of_launches && open.is_empty());
+    match open.into_iter().find(|(extent, _)| !makes_contracts || extent.axis == 0) {
+        Some((_, open)) => {
+            verdict.race = Race::Unknown;
+            verdict.undecided.push(open);
         }
-    }
-    let is_across = |open: &Undecided| match open {
-        Undecided::Extent { dimension, .. } | Undecided::Mentioned { dimension, .. } => !dimension.ends_with('x'),
-        _ => false,
-    };
-    // Nobody launches along y or z by chance: that there is one is the contract of the kernel. Along x many do.
-    if settings.launches == Launches::OfContracts && !found.is_empty() && found.iter().all(is_across) {
-        let dimensions = found.into_iter().filter_map(|open| match open {
-            Undecided::Extent { dimension, .. } | Undecided::Mentioned { dimension, .. } => Some(dimension),
-            _ => None,
-        });
-        want_one(verdict, dimensions.collect(), launches);
-    } else if let Some(first) = found.into_iter().next() {
-        verdict.race = Race::Unknown;
-        verdict.undecided.push(first);
+        None if makes_contracts && !unread.is_empty() => want_one(verdict, &unread, launches),
+        None => {}
     }
 }
 
-/// Makes it a part of the contract that these dimensions are 1, which the launches that leave them open are not shown to keep.
-fn want_one(verdict: &mut Verdict, dimensions: Vec<String>, launches: &[Facts]) {
+/// An extent of the block, or of the grid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Extent {
+    /// 0 is the block, 1 the grid.
+    of: usize,
+    axis: usize,
+}
+
+impl Extent {
+    fn all() -> impl Iterator<Item = Extent> {
+        (0..2).flat_map(|of| (0..3).map(move |axis| Extent { of, axis }))
+    }
+
+    fn name(self) -> String {
+        format!("{}.{}", ["blockDim", "gridDim"][self.of], ["x", "y", "z"][self.axis])
+    }
+
+    fn at(self, launch: &Facts) -> Option<u32> {
+        [launch.block, launch.grid][self.of][self.axis]
+    }
+
+    /// What a launch says of it that is not understood.
+    fn open(self, launches: &[Facts]) -> Option<Undecided> {
+        let dimension = self.name();
+        let given_as = |given: Given| {
+            let launch = launches.iter().find(|launch| launch.given[self.of] == given && self.at(launch).is_none());
+            launch.map(|launch| launch.spans[0])
+        };
+        if let Some(span) = given_as(Given::AsAWhole) {
+            return Some(Undecided::Extent { dimension, span });
+        }
+        given_as(Given::Unread).map(|span| Undecided::Mentioned { dimension, span })
+    }
+}
+
+/// The extents that a proof takes as 1.
+fn unread(verdict: &Verdict) -> Vec<Extent> {
+    let is_one = |extent: &Extent| verdict.assumptions.contains(&Assumption::DimensionIsOne(extent.name()));
+    Extent::all().filter(is_one).collect()
+}
+
+/// Makes it a part of the contract that these extents are 1, which launches that leave them open are not shown to keep.
+fn want_one(verdict: &mut Verdict, extents: &[Extent], launches: &[Facts]) {
+    let names: Vec<String> = extents.iter().map(|extent| extent.name()).collect();
+    let is_own = |assumption: &Assumption| match assumption {
+        Assumption::DimensionIsOne(dimension) => names.contains(dimension),
+        _ => false,
+    };
+    verdict.assumptions.retain(|assumption| !is_own(assumption));
     let assumptions = verdict.assumptions.clone();
     let standing = Standing::Plausible;
     let none = || Contract { conjuncts: Vec::new(), standing, assumptions, launches: Vec::new() };
     let contract = verdict.contract.get_or_insert_with(none);
+    contract.assumptions.retain(|assumption| !is_own(assumption));
     let first = contract.conjuncts.len();
-    contract.conjuncts.extend(dimensions.iter().map(|dimension| Conjunct {
-        text: format!("{dimension} == 1"),
-        kind: ContractKind::Geometry,
+    contract.conjuncts.extend(extents.iter().map(|extent| Conjunct {
+        text: format!("{} == 1", extent.name()),
+        kind: ContractKind::Unread(extent.axis),
         necessary: None,
     }));
     for (at, launch) in launches.iter().enumerate() {
-        let extent = |dimension: &str| {
-            let axis = ["x", "y", "z"].iter().position(|letter| dimension.ends_with(letter)).unwrap_or(0);
-            if dimension.starts_with("block") { launch.block[axis] } else { launch.grid[axis] }
-        };
-        let open = dimensions.iter().enumerate().filter(|(_, dimension)| extent(dimension).is_none());
+        let open = extents.iter().enumerate().filter(|(_, extent)| extent.at(launch).is_none());
         let missing: Vec<usize> = open.map(|(index, _)| first + index).collect();
         let keeping = if missing.is_empty() { Keeping::Kept } else { Keeping::Open };
         match contract.launches.iter_mut().find(|known| known.launches.contains(&at)) {
-            Some(known) if keeping == Keeping::Open => {
+            Some(known) => {
                 known.keeping = known.keeping.max(keeping);
                 known.missing.extend(missing);
             }
-            Some(_) => {}
             None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing }),
         }
     }
-    verdict.assumptions.retain(
-        |assumption| !matches!(assumption, Assumption::DimensionIsOne(dimension) if dimensions.contains(dimension)),
-    );
+    let is_kept = !contract.launches.is_empty() && contract.launches.iter().all(|it| it.keeping == Keeping::Kept);
     if let Some(scope) = &mut verdict.scope {
-        scope.kind = ScopeKind::Contract;
-        let is_own = |fix: &String| dimensions.iter().any(|dimension| *fix == format!("{dimension} = 1"));
-        scope.fixes.retain(|fix| !is_own(fix));
+        scope.kind = if is_kept { ScopeKind::Launch } else { ScopeKind::Contract };
+        scope.fixes.retain(|fix| !names.iter().any(|name| *fix == format!("{name} = 1")));
     }
 }
 

@@ -49,7 +49,7 @@ fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
     if kernel.race != Race::RaceFree {
         return Relied { clause: String::new(), rest: None };
     }
-    let launches = kernel.scope.as_ref().map_or_else(String::new, |scope| format!(" {}", launch_words(scope)));
+    let launches = kernel.scope.as_ref().map_or_else(String::new, |scope| format!(" {}", launch_words(scope, kernel)));
     let fixes = kernel.scope.as_ref().map_or(&[][..], |scope| scope.fixes.as_slice());
     let (sizes, rest) = (fixes_in_words(fixes), assumption_words(&kernel.assumptions));
     let length = sizes.chars().count() + rest.as_ref().map_or(0, |rest| rest.chars().count());
@@ -67,7 +67,10 @@ fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
 /// `help: race-free if gridDim.x == 1, assuming …`
 pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: Detail) -> Option<String> {
     let contract = kernel.contract.as_ref()?;
-    let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
+    let conditions: Vec<&str> = contract.to_keep().map(|conjunct| conjunct.text.as_str()).collect();
+    if conditions.is_empty() {
+        return None;
+    }
     let conditions = conditions.join(" and ");
     if kernel.race != Race::RaceFree {
         let is_short = |words: &String| detail == Detail::Verbose || words.chars().count() <= SHORT;
@@ -122,13 +125,28 @@ fn race_words(kernel: &KernelReport) -> &'static str {
     }
 }
 
-fn launch_words(scope: &Scope) -> String {
+fn launch_words(scope: &Scope, kernel: &KernelReport) -> String {
     match &scope.kind {
         ScopeKind::AllGeometries => "for all geometries".to_string(),
+        // It is free for all that are flat, and not only for those that were found to be so.
+        ScopeKind::Launch | ScopeKind::Contract if kernel.asks_for_flat_launches() => {
+            format!("for all launches {}", axes_in_words(kernel))
+        }
         ScopeKind::Launch => "for the launches in this file".to_string(),
         ScopeKind::Contract => "for all launches that keep its contract".to_string(),
         ScopeKind::Given => "for the given geometry".to_string(),
         ScopeKind::Other(name) => format!("for {name}"),
+    }
+}
+
+/// Along which axes launches may extend of a kernel that reads nothing along the others.
+fn axes_in_words(kernel: &KernelReport) -> &'static str {
+    let is_flat_along = |axis| kernel.contract.as_ref().is_some_and(|contract| contract.is_flat_along(axis));
+    match [1, 2].map(is_flat_along) {
+        [true, true] => "in one dimension",
+        [false, true] => "in two dimensions",
+        [true, false] => "that are flat along y",
+        [false, false] => "that keep its contract",
     }
 }
 
