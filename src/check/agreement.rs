@@ -45,6 +45,7 @@ fn differ(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }
@@ -79,6 +80,7 @@ fn may_differ(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         notes: vec![advice(context)],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }

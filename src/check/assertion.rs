@@ -42,6 +42,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }
@@ -91,6 +92,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         notes: vec![advice(context)],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }

@@ -50,6 +50,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         notes: vec![if divergence.unnamed { naming(context, &what) } else { advice(context, divergence.sync) }],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }
@@ -84,6 +85,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         notes: vec![advice(context, sync.site)],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }

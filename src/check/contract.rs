@@ -3,8 +3,10 @@
 //! Deliberately absent: how they are found (`judge::contract`), and how they look.
 
 use super::verdict::{Contract, Standing};
+use super::causes::Found;
 use super::{Context, assumption, witness};
-use crate::diagnostic::report;
+use crate::diagnostic::report::{self, BreakingLaunch};
+use crate::prove::Witness;
 
 /// The contract of a kernel.
 pub(super) fn report(context: &Context<'_>, contract: &Contract) -> report::Contract {
@@ -18,6 +20,23 @@ pub(super) fn report(context: &Context<'_>, contract: &Contract) -> report::Cont
         is_plausible: contract.standing == Standing::Plausible,
         assumptions: contract.assumptions.iter().map(|each| assumption(context, each)).collect(),
         launches: launches(context, contract),
+    }
+}
+
+/// Names the launches of the program that make findings happen.
+pub(super) fn name_launches(context: &Context<'_>, contract: &Contract, found: &mut [Found]) {
+    for Found { finding, .. } in found {
+        let Some(shown) = &finding.witness else { continue };
+        let is_shown = |race: &Witness| {
+            let race = witness::report(context, race, None);
+            (race.block_dim, race.grid_dim, race.params) == (shown.block_dim, shown.grid_dim, shown.params.clone())
+        };
+        let launch = contract.launches.iter().find(|launch| launch.races.iter().any(is_shown));
+        finding.launch = launch.and_then(|launch| {
+            let &at = launch.launches.first()?;
+            let breaks = launch.missing.iter().map(|&at| context.words().in_source(&contract.conjuncts[at].text));
+            Some(BreakingLaunch { span: *context.launches.get(at)?.first()?, breaks: breaks.collect() })
+        });
     }
 }
 

@@ -79,6 +79,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         notes,
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }

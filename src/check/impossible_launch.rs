@@ -26,6 +26,7 @@ pub fn finding(kernel: &str, span: Span, why: &str) -> Finding {
         }],
         witness: None,
         contents: Vec::new(),
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
         notes: vec![ADVICE.to_owned()],

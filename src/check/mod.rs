@@ -64,6 +64,9 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
     found.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
     found.extend(agreement::possible(context, &verdict.possible_claims));
     found.extend(assertion::possible(context, &verdict.possible_claims));
+    if let Some(contract) = &verdict.contract {
+        contract::name_launches(context, contract, &mut found);
+    }
     let flow = crate::flow::analyze(context.kernel);
     KernelReport {
         front: Front::TreeSitter,

@@ -104,6 +104,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         notes,
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     }

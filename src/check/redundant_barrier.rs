@@ -41,6 +41,7 @@ impl Setting<'_> {
             notes: vec![advice],
             reproduction: None,
             fix: None,
+            launch: None,
             related: Vec::new(),
             same: Same::Nowhere,
         }

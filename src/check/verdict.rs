@@ -82,6 +82,8 @@ pub struct CheckedLaunch {
     pub keeping: Keeping,
     /// The conjuncts that are not shown to hold, by position.
     pub missing: Vec<usize>,
+    /// Races that a run of it shows, if it breaks the contract.
+    pub races: Vec<Witness>,
 }
 
 impl Verdict {

@@ -277,6 +277,8 @@ pub struct Finding {
     pub reasons: Vec<FindingReason>,
     /// Two threads and values that make it happen.
     pub witness: Option<WitnessReport>,
+    /// The launch that makes it happen, if one of the program does.
+    pub launch: Option<BreakingLaunch>,
     /// What memory must hold for the witness, if that matters: the race is shown for these contents only. Sorted by
     /// array; empty if the witness needs none.
     pub contents: Vec<ArrayContents>,
@@ -290,6 +292,22 @@ pub struct Finding {
     pub related: Vec<Finding>,
     /// Where else the same is found: in other kernels.
     pub same: Same,
+}
+
+/// A launch of the program that does not keep the contract of its kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakingLaunch {
+    /// Where it stands.
+    pub span: Span,
+    /// The conditions that it breaks.
+    pub breaks: Vec<String>,
+}
+
+impl BreakingLaunch {
+    /// "this launch breaks the contract: pitch >= width"
+    pub fn told(&self) -> String {
+        format!("this launch breaks the contract: {}", self.breaks.join(" and "))
+    }
 }
 
 /// Where else the same is found: in other instances of a template, or other files that include a header.

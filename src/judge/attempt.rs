@@ -125,16 +125,30 @@ impl<'a> Case<'a> {
         rest
     }
 
+    /// What rules prove of an attempt, and what stays open; nothing is run.
+    pub(super) fn prove_by_rules(
+        &self,
+        attempt: &Attempt,
+        program: &'a eval::Program,
+        persistence: Persistence,
+    ) -> Rest {
+        let mut idle = self.hunts_within(attempt, program, &refute::Budget { steps: 0 });
+        self.prove(attempt, (&mut idle, persistence), None, &mut |_, _, _| {})
+    }
+
     /// A hunt for each part of an attempt.
     pub(super) fn hunts(&self, attempt: &Attempt, program: &'a eval::Program) -> Vec<Hunt<'a>> {
+        self.hunts_within(attempt, program, &refute::Budget::default())
+    }
+
+    fn hunts_within(&self, attempt: &Attempt, program: &'a eval::Program, budget: &refute::Budget) -> Vec<Hunt<'a>> {
         let levels = self.search_levels();
         let returned = match self.kernel.geometry.platform.rules().awaits_returned {
             true => Returned::StillCount,
             false => Returned::ReleaseBarriers,
         };
-        let budget = refute::Budget::default();
         let hunt = |part: &Candidate| {
-            Hunt::new(self.kernel, program, &part.scope, levels, &budget).with_returned(returned).along(part.varies)
+            Hunt::new(self.kernel, program, &part.scope, levels, budget).with_returned(returned).along(part.varies)
         };
         attempt.parts.iter().map(hunt).collect()
     }

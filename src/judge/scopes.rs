@@ -324,7 +324,7 @@ fn want_one(verdict: &mut Verdict, extents: &[Extent], launches: &[Facts]) {
                 known.keeping = known.keeping.max(keeping);
                 known.missing.extend(missing);
             }
-            None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing }),
+            None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing, races: Vec::new() }),
         }
     }
     let is_kept = !contract.launches.is_empty() && contract.launches.iter().all(|it| it.keeping == Keeping::Kept);

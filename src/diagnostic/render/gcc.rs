@@ -67,6 +67,9 @@ pub(super) fn render_finding(
         let text = format!("{}; {}", secondary_label(finding, second, words), primary_label(finding, words));
         line(out, &location(sources, second.span), "note", &text, rule)?;
     }
+    if let Some(launch) = &finding.launch {
+        line(out, &location(sources, launch.span), "note", &launch.told(), rule)?;
+    }
     let notes = related_note(finding, sources, words).into_iter().chain(same_note(finding));
     for note in notes {
         line(out, &location(sources, finding.primary.span), "note", &note, rule)?;

@@ -7,7 +7,7 @@
 //! Guarantees: one command a line; no text of the user can end a property or start a command of its own.
 
 use super::order::{Item, items};
-use super::places::{launch, location, primary_label, related_note, same_note, secondary_label};
+use super::places::{launch, launch_note, location, primary_label, related_note, same_note, secondary_label};
 use super::{one_line, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -68,6 +68,7 @@ fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Ann
         lines.push(format!("{}; {} at {at}", primary_label(finding, words), secondary_label(finding, second, words)));
     }
     lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", launch(witness, words))));
+    lines.extend(launch_note(finding, sources));
     lines.extend(related_note(finding, sources, words));
     lines.extend(same_note(finding));
     lines.extend(finding.notes.last().cloned());

@@ -86,6 +86,14 @@ struct LaunchJson<'a> {
     missing: Vec<&'a str>,
 }
 
+/// A launch that breaks a contract.
+#[derive(Serialize)]
+struct BreakingJson<'a> {
+    path: String,
+    line: u32,
+    breaks: &'a [String],
+}
+
 #[derive(Serialize)]
 struct FindingJson<'a> {
     rule: &'static str,
@@ -97,6 +105,9 @@ struct FindingJson<'a> {
     secondary: Option<Secondary>,
     reasons: Vec<Reason<'a>>,
     witness: Option<Witness<'a>>,
+    /// The launch of the program that makes it happen; only there if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launch: Option<BreakingJson<'a>>,
     /// Only there if the witness needs them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contents: Vec<ContentsJson<'a>>,
@@ -359,6 +370,7 @@ impl<'a> FindingJson<'a> {
             secondary: finding.secondary.map(|place| Secondary::of(place, sources)),
             reasons: finding.reasons.iter().map(|reason| Reason::of(reason, kernel, sources)).collect(),
             witness: finding.witness.as_ref().map(Witness::of),
+            launch: finding.launch.as_ref().map(|launch| BreakingJson::of(launch, sources)),
             contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
             fix: finding.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
@@ -368,6 +380,13 @@ impl<'a> FindingJson<'a> {
             },
             related: finding.related.iter().map(|it| FindingJson::of(it, kernel, sources)).collect(),
         }
+    }
+}
+
+impl<'a> BreakingJson<'a> {
+    fn of(launch: &'a report::BreakingLaunch, sources: &SourceMap) -> Self {
+        let line = sources.start_position(launch.span).line;
+        BreakingJson { path: path_of(sources, launch.span), line, breaks: &launch.breaks }
     }
 }
 

@@ -155,6 +155,12 @@ pub(super) fn launch(witness: &WitnessReport, words: &Vocabulary) -> String {
     launch.join(", ")
 }
 
+/// "the launch at a.cu:12:3 breaks the contract: pitch >= width"
+pub(super) fn launch_note(finding: &Finding, sources: &SourceMap) -> Option<String> {
+    let launch = finding.launch.as_ref()?;
+    Some(launch.told().replacen("this launch", &format!("the launch at {}", location(sources, launch.span)), 1))
+}
+
 /// The message of a finding where nothing else says when it happens: with the launch, and how many it speaks for.
 pub(super) fn sentence(finding: &Finding, words: &Vocabulary) -> String {
     let mut text = finding.message.clone();

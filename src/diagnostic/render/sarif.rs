@@ -12,7 +12,7 @@ mod log;
 
 use super::fingerprint::Fingerprints;
 use super::one_line;
-use super::places::{launch, primary_label, related_note, same_note, secondary_label};
+use super::places::{launch, launch_note, primary_label, related_note, same_note, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
@@ -136,7 +136,8 @@ fn of_finding(
     let second = finding.secondary.map(|place| (secondary_label(finding, place, words), place.span));
     let reasons = finding.reasons.iter().filter_map(|reason| Some((reason.kind.clone(), reason.span?)));
     let same = finding.related.iter().map(|it| (it.message.clone(), it.primary.span));
-    let mut related: Vec<(String, Span)> = second.into_iter().chain(reasons).chain(same).collect();
+    let launch = finding.launch.iter().map(|launch| (launch.told(), launch.span));
+    let mut related: Vec<(String, Span)> = second.into_iter().chain(launch).chain(reasons).chain(same).collect();
     let mut seen = FxHashSet::default();
     related.retain(|located| seen.insert(located.clone()));
     let related = related.into_iter().enumerate();
@@ -171,6 +172,7 @@ fn fix_of(fix: &Fix, file: &FileReport) -> FixJson {
 fn with_advice(finding: &Finding, file: &FileReport, words: &Vocabulary) -> String {
     let mut lines = vec![one_line(&finding.message)];
     lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", one_line(&launch(witness, words)))));
+    lines.extend(launch_note(finding, &file.sources).map(|note| one_line(&note)));
     lines.extend(related_note(finding, &file.sources, words).map(|note| one_line(&note)));
     lines.extend(same_note(finding).map(|note| one_line(&note)));
     lines.extend(finding.notes.last().map(|advice| one_line(advice)));

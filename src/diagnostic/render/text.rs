@@ -146,6 +146,7 @@ fn finding_labels(finding: &Finding, sources: &SourceMap, words: &Vocabulary) ->
     }
     let mut labels = vec![(finding.primary.span, LabelStyle::Primary, first)];
     labels.extend(second);
+    labels.extend(finding.launch.as_ref().map(|launch| (launch.span, LabelStyle::Secondary, launch.told())));
     for reason in &finding.reasons {
         let is_new = |span: &Span| labels.iter().all(|(known, ..)| sources.visible(*known) != sources.visible(*span));
         let label =

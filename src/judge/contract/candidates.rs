@@ -7,7 +7,7 @@
 //! Deliberately absent: whether any of them is enough, or needed.
 
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
-use crate::calculus::{Axis, Expr, ExprId, GeometryVar, ParamId, ScalarType};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType};
 use crate::judge::scopes::Attempt;
 use crate::memory_model::Level;
 use crate::protocol::{Access, Protocol};
@@ -54,7 +54,7 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
 
 /// Usual conditions, the weaker ones first.
 fn usual(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Condition> {
-    let Mentioned { extents, params, constants } = Mentioned::of(protocol, attempt, pairs);
+    let Mentioned { extents, params, constants, masks } = Mentioned::of(protocol, attempt, pairs);
     let product = |axis| vec![Leaf::Grid(axis), Leaf::Block(axis)];
     let blocks = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Block(_)));
     let grids = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Grid(_)));
@@ -71,6 +71,9 @@ fn usual(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Conditio
         found.extend(totals.iter().map(|total| compared(param, Relation::AtLeast, total)));
     }
     found.extend(blocks().map(Condition::Power));
+    if masks {
+        found.extend(params.iter().map(|param| Condition::Power(param[0])));
+    }
     found.extend(blocks().filter(|leaf| *leaf == Leaf::Block(Axis::X)).map(|leaf| Condition::Multiple(leaf, WARP)));
     for &constant in &constants {
         let at_most = |sum: &[Leaf]| Condition::Compare(Sum::product(sum), Relation::AtMost, Sum::number(constant));
@@ -104,11 +107,14 @@ struct Mentioned {
     params: Vec<ParamId>,
     /// Constants from which bounds of extents may be made, the greatest first.
     constants: Vec<i128>,
+    /// Whether bits are taken out of numbers.
+    masks: bool,
 }
 
 impl Mentioned {
     fn of(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Mentioned {
         let (mut extents, mut params, mut constants) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut masks = false;
         let required = protocol.geometry.required_block;
         let is_free = |var| attempt.parts.iter().any(|part| part.scope.fixed(var, required).is_none());
         for pair in pairs {
@@ -124,6 +130,7 @@ impl Mentioned {
                         Expr::Param(param) => {
                             params.insert(param);
                         }
+                        Expr::Binary(BinaryOp::BitAnd, ..) => masks = true,
                         Expr::Int(value, ScalarType::Int { .. }) if value >= 2 => {
                             constants.extend([value, value / i128::from(access.bytes.max(1))]);
                         }
@@ -146,6 +153,7 @@ impl Mentioned {
             extents: extents.into_iter().filter(free).collect(),
             params: params.into_iter().filter(is_number).take(3).collect(),
             constants: constants.into_iter().rev().filter(usual).take(MOST_CONSTANTS).collect(),
+            masks,
         }
     }
 }

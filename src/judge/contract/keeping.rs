@@ -52,20 +52,24 @@ pub(super) fn launches<'a>(
         let missing: Vec<usize> = (0..conditions.len()).filter(|&at| says(&conditions[at]) != Some(true)).collect();
         let is_false = missing.iter().any(|&at| says(&conditions[at]) == Some(false));
         let attempt = super::alone(part, stated.starts);
-        let mut hunts = case.hunts(&attempt, program);
-        let rest = case.prove(&attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+        let rest = case.prove_by_rules(&attempt, program, Persistence::AskAll);
         let (keeping, missing, conflicts) = if missing.is_empty() || rest.is_empty() {
             (Keeping::Kept, Vec::new(), Vec::new())
         } else if is_false {
             let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
             let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| case.sites(pair)).collect();
-            let outcomes = hunts.into_iter().map(|hunt| hunt.finish(Some((case.protocol, &pairs)), &sites));
+            let outcomes = case
+                .hunts(&attempt, program)
+                .into_iter()
+                .map(|hunt| hunt.finish(Some((case.protocol, &pairs)), &sites));
             let conflicts: Vec<Conflict> = outcomes.flat_map(|outcome| outcome.conflicts).collect();
             (if conflicts.is_empty() { Keeping::Open } else { Keeping::Broken }, missing, conflicts)
         } else {
             (Keeping::Open, missing, Vec::new())
         };
-        looked.push(Looked { said: CheckedLaunch { launches: part.launches.clone(), keeping, missing }, conflicts });
+        let races = conflicts.iter().map(|conflict| conflict.witness.clone()).collect();
+        let said = CheckedLaunch { launches: part.launches.clone(), keeping, missing, races };
+        looked.push(Looked { said, conflicts });
     }
     looked
 }

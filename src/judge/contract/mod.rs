@@ -21,7 +21,7 @@ use super::attempt::{Case, Persistence, Rest};
 use super::scopes::{Attempt, Candidate, Candidates};
 use super::settings;
 use crate::calculus::eval::Program;
-use crate::calculus::{Basis, Kernel, SiteId, Stmt};
+use crate::calculus::{Basis, Kernel, Param, ScalarType, SiteId, Stmt};
 use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
 use crate::diagnostic::report::{Divergence, Race, ScopeKind};
 use crate::protocol::infer;
@@ -135,13 +135,13 @@ struct Found {
 
 /// Conditions under which a kernel is free for these launches.
 fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<Found> {
-    let mut hunts = case.hunts(attempt, program);
-    let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+    let rest = case.prove_by_rules(attempt, program, Persistence::AskAll);
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
     let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
     let kernel = stating(case.kernel, &conditions);
     let mut verdict = proved(case, attempt, &kernel, &conditions)?;
+    verdict.assumptions.extend(wide(case.kernel, &conditions));
     // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
     let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
     verdict.assumptions.extend(conditions.iter().filter_map(fits).map(|(param, bits)| {
@@ -150,6 +150,17 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<
     }));
     let conditions = conditions.iter().filter(|&condition| fits(condition).is_none()).cloned().collect();
     Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
+}
+
+/// That parameters of 64 bits without a sign are no greater than the numbers in which conditions are computed.
+fn wide(kernel: &Kernel, conditions: &[Condition]) -> Vec<Assumption> {
+    let leaves = conditions.iter().flat_map(Condition::leaves);
+    let is_wide = |leaf| match leaf {
+        Leaf::Param(param) => Some(&kernel.params[param]).filter(|param| param.ty == ScalarType::U64),
+        _ => None,
+    };
+    let fits = |param: &Param| Assumption::FitsInto { expression: param.name.clone(), bits: 63, span: None };
+    leaves.filter_map(is_wide).map(fits).collect()
 }
 
 /// What is open, if it is pairs alone, and few.
@@ -177,16 +188,17 @@ fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, conditions: &[Con
     let protocol = infer::infer(kernel);
     let program = Program::new(kernel);
     let stating = Case::new(kernel, &protocol, case.language, case.settings);
-    let mut hunts = stating.hunts(attempt, &program);
-    let rest = stating.prove(attempt, (&mut hunts, Persistence::StopAtFirst), None, &mut |_, _, _| {});
-    if !rest.is_empty() {
+    let rest = stating.prove_by_rules(attempt, &program, Persistence::AskAll);
+    if !rest.pairs.is_empty() || !rest.is_complete() {
         return None;
     }
+    let hunts = stating.hunts(attempt, &program);
     let mut verdict = stating.conclude(attempt, rest, hunts, &[]);
     let own: Vec<String> = conditions.iter().map(|condition| condition.words(&kernel.params)).collect();
     let is_own = |text: &String| own.iter().any(|words| squeezed(words) == squeezed(text));
     verdict.assumptions.retain(|assumption| !matches!(assumption, Assumption::Stated(text) if is_own(text)));
-    (verdict.race == Race::RaceFree && verdict.divergence == Divergence::Uniform).then_some(verdict)
+    let is_known = matches!(verdict.divergence, Divergence::Uniform | Divergence::Unknown);
+    (verdict.race == Race::RaceFree && is_known).then_some(verdict)
 }
 
 /// A text without blanks and brackets.
@@ -230,8 +242,7 @@ impl Found {
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
         let stating = Case::new(&kernel, &protocol, case.language, case.settings);
-        let mut hunts = stating.hunts(&self.attempt, &program);
-        let rest = stating.prove(&self.attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+        let rest = stating.prove_by_rules(&self.attempt, &program, Persistence::AskAll);
         let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();
         let races = |outcome: refute::Outcome| {
@@ -244,6 +255,7 @@ impl Found {
         };
         let near = launches.map(searched).find_map(races);
         let conflict = near.or_else(|| {
+            let hunts = stating.hunts(&self.attempt, &program);
             hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites)).find_map(races)
         });
         conflict.map(|conflict| conflict.witness)

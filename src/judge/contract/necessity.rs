@@ -10,6 +10,8 @@ use super::vocabulary::{Condition, Leaf, Relation};
 use crate::calculus::{Geometry, Kernel, extents};
 use crate::prove::Scope;
 
+/// A small number that is no power of two.
+const NO_POWER: i128 = 3;
 /// Launches that are tried for one condition.
 const MOST_LAUNCHES: usize = 12;
 
@@ -48,6 +50,7 @@ fn geometries(kernel: &Kernel, scope: &Scope, broken: &Condition) -> Vec<Geometr
         let mut block = [0, 1, 2].map(|axis| own(&fixed, axis, if read[0][axis] { shape[axis] } else { 1 }));
         let mut grid = [0, 1, 2].map(|axis| own(&scope.grid, axis, if read[1][axis] { 2 } else { 1 } * cluster[axis]));
         let (leaf, wanted) = match broken {
+            Condition::Power(Leaf::Param(_)) | Condition::Multiple(Leaf::Param(_), _) => (None, None),
             Condition::Power(leaf) => (Some(*leaf), Some(48)),
             Condition::Multiple(leaf, of) => (Some(*leaf), Some(of + of / 2)),
             Condition::Compare(left, Relation::AtMost | Relation::Is, right) => {
@@ -87,6 +90,9 @@ fn geometries(kernel: &Kernel, scope: &Scope, broken: &Condition) -> Vec<Geometr
 /// Values of the parameters before they are fitted, and whether each has to stay: one with which the condition does not hold.
 fn start_of(kernel: &Kernel, geometry: Geometry, broken: &Condition, start: i128) -> Option<Vec<(i128, bool)>> {
     let mut params = vec![(start, false); kernel.params.len()];
+    if let Condition::Power(Leaf::Param(param)) = broken {
+        params[param.index()] = (NO_POWER, true);
+    }
     let Condition::Compare(left, relation, right) = broken else { return Some(params) };
     let equal: Vec<Option<i128>> = params.iter().map(|&(value, _)| Some(value)).collect();
     let value = |leaf: Leaf| value_in(geometry, &equal, leaf);

@@ -10,9 +10,10 @@ use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Pair;
 use crate::prove::premises::{Budget, Premises};
+use std::ops::Range;
 
 /// Proofs that are sought in all.
-const MOST_PROOFS: usize = 600;
+const MOST_PROOFS: usize = 400;
 /// Conditions that are told together, at most.
 const MOST_TOGETHER: usize = 4;
 
@@ -30,20 +31,39 @@ impl<'t> Trial<'t> {
     }
 
     /// The first set that closes every pair, or a few that do together.
+    ///
+    /// What closes all closes each: so sets are tried on one pair, and only those that close it on the others. A pair that none
+    /// closes ends the search.
     pub(super) fn choose(&mut self, sets: &[Set]) -> Option<Vec<Condition>> {
         let mut useful: Vec<(&Vec<Condition>, Vec<bool>)> = Vec::new();
-        for Set { conditions: set, budget } in sets {
-            let Some(closed) = self.closed(set, *budget) else { break };
-            if closed.iter().all(|&is_closed| is_closed) {
-                return Some(self.thinned(set.clone()));
+        while let Some(open) = self.uncovered(&useful) {
+            let known = useful.len();
+            for Set { conditions, budget } in sets {
+                if !self.closed(conditions, *budget, open..open + 1)?[0] {
+                    continue;
+                }
+                let closed = self.closed(conditions, *budget, 0..self.pairs.len())?;
+                if closed.iter().all(|&is_closed| is_closed) {
+                    return Some(self.thinned(conditions.clone()));
+                }
+                useful.push((conditions, closed));
             }
-            if closed.contains(&true) {
-                useful.push((set, closed));
+            if useful.len() == known {
+                return None;
             }
         }
         let chosen = together(&useful, self.pairs.len())?;
-        let closes_all = |closed: Vec<bool>| closed.iter().all(|&is_closed| is_closed);
-        self.closed(&chosen, Budget::MIDDLE).is_some_and(closes_all).then(|| self.thinned(chosen))
+        self.closes_all(&chosen).then(|| self.thinned(chosen))
+    }
+
+    /// The first pair that none of the sets closes.
+    fn uncovered(&self, sets: &[(&Vec<Condition>, Vec<bool>)]) -> Option<usize> {
+        (0..self.pairs.len()).find(|&pair| sets.iter().all(|(_, closed)| !closed[pair]))
+    }
+
+    fn closes_all(&mut self, conditions: &[Condition]) -> bool {
+        let closed = self.closed(conditions, Budget::MIDDLE, 0..self.pairs.len());
+        closed.is_some_and(|closed| closed.iter().all(|&is_closed| is_closed))
     }
 
     /// A set without what is not needed, the first conditions first.
@@ -52,8 +72,7 @@ impl<'t> Trial<'t> {
         while set.len() > 1 && at < set.len() {
             let mut fewer = set.clone();
             fewer.remove(at);
-            let closes_all = |closed: Vec<bool>| closed.iter().all(|&is_closed| is_closed);
-            match self.closed(&fewer, Budget::MIDDLE).is_some_and(closes_all) {
+            match self.closes_all(&fewer) {
                 true => set = fewer,
                 false => at += 1,
             }
@@ -61,8 +80,8 @@ impl<'t> Trial<'t> {
         set
     }
 
-    /// Which pairs are proved under the conditions; `None` once too much was asked.
-    fn closed(&mut self, conditions: &[Condition], budget: Budget) -> Option<Vec<bool>> {
+    /// Which of these pairs are proved under the conditions; `None` once too much was asked.
+    fn closed(&mut self, conditions: &[Condition], budget: Budget, pairs: Range<usize>) -> Option<Vec<bool>> {
         if self.proofs > MOST_PROOFS {
             return None;
         }
@@ -73,10 +92,11 @@ impl<'t> Trial<'t> {
             let fact = Fact { cond, basis: Basis::Stated, guards, loops, before: Before::default(), span: None };
             self.protocol.facts.push(fact);
         }
-        let mut closed = vec![true; self.pairs.len()];
+        let mut closed = vec![true; pairs.len()];
         for part in &self.attempt.parts {
             let premises = Premises::new(&self.protocol, &part.scope);
-            for (pair, is_closed) in self.pairs.iter().zip(&mut closed).filter(|(_, is_closed)| **is_closed) {
+            let asked = self.pairs[pairs.clone()].iter().zip(&mut closed);
+            for (pair, is_closed) in asked.filter(|(_, is_closed)| **is_closed) {
                 self.proofs += 1;
                 *is_closed = premises.prove_pair(pair, &budget).is_ok();
             }

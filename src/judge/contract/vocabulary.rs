@@ -32,7 +32,7 @@ pub(super) enum Relation {
 /// A condition on a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// The extent is a power of two.
+    /// The extent, or the parameter, is a power of two; zero is none.
     Power(Leaf),
     /// The extent is a multiple of that.
     Multiple(Leaf, i128),
@@ -41,12 +41,17 @@ pub(super) enum Condition {
 }
 
 impl Leaf {
-    fn expression(self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
-        let value = match self {
+    /// Its value, of its own type.
+    fn value(self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
+        match self {
             Leaf::Block(axis) => exprs.geometry(GeometryVar::BlockDim(axis)),
             Leaf::Grid(axis) => exprs.geometry(GeometryVar::GridDim(axis)),
             Leaf::Param(param) => exprs.param(param, params[param].ty),
-        };
+        }
+    }
+
+    fn expression(self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
+        let value = self.value(exprs, params);
         exprs.convert(ScalarType::I64, value)
     }
 
@@ -116,8 +121,7 @@ impl Condition {
             LaunchValue::Size(_) => None,
             LaunchValue::Param(position) => {
                 let (id, param) = params.iter().nth(position)?;
-                let is_number = matches!(param.ty, ScalarType::Int { .. }) && param.ty != ScalarType::U64;
-                is_number.then_some(Leaf::Param(id))
+                matches!(param.ty, ScalarType::Int { .. }).then_some(Leaf::Param(id))
             }
         };
         let mut sides = [Vec::new(), Vec::new()];
@@ -154,14 +158,18 @@ impl Condition {
     pub(super) fn expression(&self, exprs: &mut Exprs, params: &Arena<Param>) -> ExprId {
         match self {
             Condition::Power(leaf) => {
-                let (Leaf::Block(axis) | Leaf::Grid(axis)) = *leaf else { unreachable!("only extents are powers") };
-                let is_block = matches!(leaf, Leaf::Block(_));
-                let value =
-                    exprs.geometry(if is_block { GeometryVar::BlockDim(axis) } else { GeometryVar::GridDim(axis) });
-                let [zero, one] = [0, 1].map(|value| exprs.int(value, ScalarType::U32));
+                let value = leaf.value(exprs, params);
+                let ty = exprs.ty(value);
+                let [zero, one] = [0, 1].map(|value| exprs.int(value, ty));
                 let less = exprs.binary(BinaryOp::Sub, value, one);
                 let common = exprs.binary(BinaryOp::BitAnd, value, less);
-                exprs.binary(BinaryOp::Eq, common, zero)
+                let has_one_bit = exprs.binary(BinaryOp::Eq, common, zero);
+                if !matches!(leaf, Leaf::Param(_)) {
+                    // Extents are never 0.
+                    return has_one_bit;
+                }
+                let is_positive = exprs.binary(BinaryOp::Ge, value, one);
+                exprs.and(has_one_bit, is_positive)
             }
             Condition::Multiple(leaf, of) => {
                 let value = leaf.expression(exprs, params);

@@ -102,6 +102,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         notes: notes(conflict, log, words),
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
     };

@@ -8,14 +8,14 @@
 //! *Assumed* is only an upper end that numbers of ordinary size respect, in a type of 32 bits or more, and
 //! the lower end of a uniform value and of a thread's own that uniform values move up from zero. A narrow type, or a value that leaves the type for numbers as small as
 //! [`ORDINARY`], gets the digit, since such code means the wrapping. So do the 24 bits that `mul24` looks at, but for what is
-//! made of ids, sizes and parameters that bound ids: that these fit is assumed.
+//! made of ids, sizes and parameters alone: that these fit is assumed.
 //!
 //! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
 
 use super::builder::Builder;
 use super::environments::EnvId;
 use super::integers::integer;
-use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
+use crate::calculus::{Axis, Expr, ExprId, GeometryVar, ScalarType};
 use crate::protocol::{Origin, Role, Step};
 use crate::prove::condition::draft::atoms::Key;
 use crate::prove::condition::draft::atoms::Source;
@@ -46,7 +46,7 @@ impl Builder<'_> {
         let below_zero = too_low && least == 0;
         let leaves = leaves_at_once(&residue, greatest) || self.draws_too_much(expr, env, ty);
         let means_it = (too_high || least < 0) && (width < 32 || leaves);
-        if width == PARTIAL && !too_low && means_it && self.is_of_the_grid(&residue) {
+        if width == PARTIAL && !too_low && means_it && self.is_of_the_launch(&residue) {
             self.assume_fits(expr, width);
             return Some(residue);
         }
@@ -87,38 +87,12 @@ impl Builder<'_> {
         least.is_some_and(|least| i128::from(least).abs() * ORDINARY > greatest)
     }
 
-    /// Whether a value is made of what the launch counts, and of parameters that bound it: nobody multiplies these by such
-    /// means in a grid, or for rows, so large that they do not fit.
-    fn is_of_the_grid(&self, residue: &Poly) -> bool {
-        let extents = self.launch.params.iter().filter(|(index, _)| self.bounds_an_id(**index)).map(|(_, value)| value);
-        let counted: Vec<Atom> = self.launch.geometry.values().chain(extents).filter_map(Poly::as_atom).collect();
+    /// Whether a value is made of what the launch counts, and of parameters: nobody multiplies these by such means in a grid, or by
+    /// strides, so large that they do not fit.
+    fn is_of_the_launch(&self, residue: &Poly) -> bool {
+        let values = self.launch.geometry.values().chain(self.launch.params.values());
+        let counted: Vec<Atom> = values.filter_map(Poly::as_atom).collect();
         residue.terms().iter().all(|(monomial, _)| monomial.atoms().all(|atom| counted.contains(&atom)))
-    }
-
-    /// Whether a guard of some access compares a parameter with what is made of ids: `x < width`.
-    fn bounds_an_id(&self, index: usize) -> bool {
-        let exprs = &self.protocol.exprs;
-        let is_it = |mut side: ExprId| {
-            while let Expr::Convert(_, inner) = exprs[side] {
-                side = inner;
-            }
-            matches!(exprs[side], Expr::Param(param) if param.index() == index)
-        };
-        let counts = |side: ExprId| {
-            let mut found = false;
-            exprs.visit(side, |_, node| found |= matches!(node, Expr::Geometry(_)));
-            found
-        };
-        let mut found = false;
-        for guard in self.protocol.accesses.iter().flat_map(|(_, access)| &access.guards) {
-            exprs.visit(guard.cond, |_, node| {
-                use BinaryOp::{Ge, Gt, Le, Lt};
-                if let &Expr::Binary(Lt | Le | Gt | Ge, a, b) = node {
-                    found |= is_it(a) && counts(b) || is_it(b) && counts(a);
-                }
-            });
-        }
-        found
     }
 
     /// Whether assuming that the value is not negative would contradict what is known, as for `-n`.
