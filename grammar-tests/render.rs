@@ -118,6 +118,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         notes: vec!["read into a variable and put a barrier between the read and the write".into()],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: raceproof::diagnostic::report::Same::Nowhere,
     }
@@ -233,6 +234,7 @@ __kernel void odd(__global float *y) {
         notes: vec!["if values of index never repeat, this is no race; otherwise use an atomic".into()],
         reproduction: None,
         fix: None,
+        launch: None,
         related: Vec::new(),
         same: raceproof::diagnostic::report::Same::Nowhere,
     }];

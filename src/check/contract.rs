@@ -2,8 +2,8 @@
 //!
 //! Deliberately absent: how they are found (`judge::contract`), and how they look.
 
-use super::verdict::{Contract, Standing};
 use super::causes::Found;
+use super::verdict::{Contract, Standing};
 use super::{Context, assumption, witness};
 use crate::diagnostic::report::{self, BreakingLaunch};
 use crate::prove::Witness;

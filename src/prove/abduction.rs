@@ -23,6 +23,8 @@ pub struct Premise {
     pub terms: Vec<(i64, Vec<LaunchValue>)>,
 }
 
+/// A number that is turned over has a type of at least 16 bits, where it is no index of a table.
+const LEAST_RANGE: i64 = 1 << 16;
 /// How often what is left of an equation is divided again.
 const DEPTH: u32 = 2;
 /// More sets of premises than this are not made of one condition.
@@ -184,17 +186,22 @@ impl Search<'_> {
     }
 
     /// An equation where no value leaves its range, and what keeps them in it: what tells how often a value is turned over is
-    /// 0 there.
+    /// 0 there. Of a value of one thread nothing is asked: no premise speaks of it, and a bound of the launch's values often
+    /// keeps it in range, too.
     fn without_wraps(&self, equation: &Poly) -> (Poly, Vec<Poly>) {
         let (mut equation, mut in_range) = (equation.clone(), Vec::new());
-        let is_count = |atom: &Atom| {
-            !atom.is_private()
-                && !self.condition.of_launch.contains_key(atom)
-                && !self.state.non_negative.contains(*atom)
-        };
+        let is_count =
+            |atom: &Atom| !self.condition.of_launch.contains_key(atom) && !self.state.non_negative.contains(*atom);
         for atom in equation.atoms().into_iter().filter(is_count) {
-            let facts = self.state.facts.iter().filter(|fact| fact.mentions(atom));
             let none = Poly::constant(0);
+            if atom.is_private() {
+                let mut terms = equation.terms().iter().filter(|(at, _)| at.contains(atom));
+                if terms.all(|(_, factor)| factor.saturating_abs() >= LEAST_RANGE) {
+                    equation = equation.substitute(atom, &none).unwrap_or(equation);
+                }
+                continue;
+            }
+            let facts = self.state.facts.iter().filter(|fact| fact.mentions(atom));
             let bounds: Option<Vec<Poly>> = facts.map(|fact| fact.substitute(atom, &none)).collect();
             if let (Some(without), Some(bounds)) =
                 (equation.substitute(atom, &none), bounds.filter(|it| !it.is_empty()))

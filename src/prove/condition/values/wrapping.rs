@@ -46,7 +46,7 @@ impl Builder<'_> {
         let below_zero = too_low && least == 0;
         let leaves = leaves_at_once(&residue, greatest) || self.draws_too_much(expr, env, ty);
         let means_it = (too_high || least < 0) && (width < 32 || leaves);
-        if width == PARTIAL && !too_low && means_it && self.is_of_the_launch(&residue) {
+        if width == PARTIAL && (!too_low || least < 0) && means_it && self.is_of_the_launch(&residue) {
             self.assume_fits(expr, width);
             return Some(residue);
         }
