@@ -49,7 +49,8 @@ fn what_may_change_is_not_known() {
     geometry("dim3 g(x / 16, 4); k<<<g, 32>>>(d, 1, 2);", [None, Some(4), ONE], [Some(32), ONE, ONE]);
     geometry("int t = 64; if (x) t = 128; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
     geometry("int t = 64; read(&t); k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
-    geometry("int t = 64; t++; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("int t = 64; t += x; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("int t = 64; t++; t *= 2; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(130), ONE, ONE]);
     geometry("dim3 b(32); b.y = x; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(32), None, ONE]);
     geometry("int t = 64; int &r = t; r = 3; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
     geometry("for (int t = 32; t < x; t *= 2) k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
@@ -172,8 +173,10 @@ fn a_function_that_may_be_called_in_other_ways_stays_open() {
     assert_eq!(sizes(&pointer), [(ONE, Some(4), Some(4)), open], "its address is taken");
     let recursive = "void run(float *d, int n) { k<<<1, n>>>(d, n, 2); if (d) run(d, n); }";
     assert_eq!(sizes(recursive), [open], "only itself calls it");
-    let changed = "void run(float *d, int n) { n *= 2; k<<<1, n>>>(d, n, 2); } int main() { run(0, 4); }";
+    let changed = "void run(float *d, int n) { n *= x; k<<<1, n>>>(d, n, 2); } int main() { run(0, 4); }";
     assert_eq!(sizes(changed), [open], "it changes its parameter");
+    let doubled = "void run(float *d, int n) { n *= 2; k<<<1, n>>>(d, n, 2); } int main() { run(0, 4); }";
+    assert_eq!(sizes(doubled), [(ONE, Some(8), Some(8))], "by a constant");
 }
 
 #[test]
@@ -194,36 +197,60 @@ fn sizes_rounded_in_floating_point() {
     assert_eq!(rounded("(int)sqrt(16.0)"), None);
 }
 
-/// The relations of the first launch in a function with an `int` parameter `x`.
-fn relations(stmts: &str) -> Vec<Relation> {
-    launches("", stmts).remove(0).relations
+/// What the first launch in a function with an `int` parameter `x` says of its sizes and its second argument.
+fn relations(stmts: &str) -> Vec<String> {
+    said(&launches("", stmts).remove(0))
+}
+
+/// The relations of a launch in words: `g`, `b` for the sizes along x, `a0`, `a1` for the arguments.
+fn said(launch: &Launch) -> Vec<String> {
+    let term = |term: &Term| match *term {
+        Term::Size(GeometryVar::GridDim(Axis::X)) => "g".to_owned(),
+        Term::Size(GeometryVar::BlockDim(Axis::X)) => "b".to_owned(),
+        Term::Size(other) => format!("{other:?}"),
+        Term::Param(position) => format!("a{position}"),
+    };
+    let words = |relation: &Relation| match relation {
+        Relation::NotNegative { terms, plus } => {
+            let product = |(factor, product): &(i128, Vec<Term>)| {
+                format!("{factor} {}", product.iter().map(term).collect::<Vec<_>>().join(" "))
+            };
+            let terms: Vec<String> = terms.iter().map(product).collect();
+            format!("{} + {plus} >= 0", terms.join(" + "))
+        }
+        Relation::Power(of) => format!("{} is a power of two", term(of)),
+        Relation::Multiple(of, divisor) => format!("{} is a multiple of {divisor}", term(of)),
+    };
+    launch.relations.iter().map(words).collect()
 }
 
 #[test]
 fn a_size_is_related_to_the_argument_that_it_divides() {
-    let (size, arg) = (Term::Size(GeometryVar::GridDim(Axis::X)), Term::Param(1));
     // The blocks fit, and one more would not.
-    let blocks = |times| {
-        let fit = Relation { left: size, times, right: arg, right_times: 1, plus: 0 };
-        [fit, Relation { left: arg, times: 1, right: size, right_times: times, plus: times - 1 }]
-    };
+    let blocks =
+        |times: i32| [format!("-{times} g + 1 a1 + 0 >= 0"), format!("{times} g + -1 a1 + {} >= 0", times - 1)];
     assert_eq!(relations("k<<<x / 32, 32>>>(d, x, 2);"), blocks(32));
     assert_eq!(relations("int b = x >> 3; k<<<b / 4, 32>>>(d, x, 2);"), blocks(32));
     assert_eq!(relations("x += 1; dim3 g(x / 16, 2); k<<<g, 32>>>(d, x, 2);"), blocks(16));
-    assert_eq!(relations("dim3 g(x / 16, 2); x += 1; k<<<g, 32>>>(d, x, 2);"), [], "it changes in between");
-    assert_eq!(relations("int y = x + 1; k<<<x / 32, 32>>>(d, y, 2);"), [], "another value");
-    assert_eq!(relations("k<<<(x + 31) / 32, 32>>>(d, x, 2);"), [], "rounded up");
+    assert_eq!(relations("dim3 g(x / 16, 2); x += 16; k<<<g, 32>>>(d, x - 16, 2);"), blocks(16));
+    let rest: [&str; 0] = [];
+    assert_eq!(relations("dim3 g(x / 16, 2); x = f(); k<<<g, 32>>>(d, x, 2);"), rest, "it changes in between");
+    assert_eq!(relations("int y = f(); k<<<x / 32, 32>>>(d, y, 2);"), rest, "another value");
+    assert_eq!(
+        relations("k<<<(x + 31) / 32, 32>>>(d, x, 2);"),
+        ["-32 g + 1 a1 + 31 >= 0", "32 g + -1 a1 + 0 >= 0"],
+        "rounded up"
+    );
 }
 
 #[test]
 fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
-    let least = Relation { left: Term::Zero, times: 1, right: Term::Param(1), right_times: 1, plus: -4 };
-    let greatest = Relation { left: Term::Param(1), times: 1, right: Term::Zero, right_times: 1, plus: 9 };
-    let counted = "for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);";
-    assert_eq!(relations(counted), [least, greatest]);
-    assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), [least, greatest]);
-    assert_eq!(relations("for (int i = 3; i < 9; i++) { if (x) i = 0; k<<<1, 32>>>(d, i, 2); }"), []);
-    assert_eq!(relations("int i; for (i = 3; i < 9; i++) { } k<<<1, 32>>>(d, i, 2);"), [], "after the loop");
+    let bounds = ["1 a1 + -4 >= 0", "-1 a1 + 9 >= 0"];
+    assert_eq!(relations("for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);"), bounds);
+    assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), bounds);
+    let none: [&str; 0] = [];
+    assert_eq!(relations("for (int i = 3; i < 9; i++) { if (x) i = 0; k<<<1, 32>>>(d, i, 2); }"), none);
+    assert_eq!(relations("int i; for (i = 3; i < 9; i++) { } k<<<1, 32>>>(d, i, 2);"), none, "after the loop");
 }
 
 #[test]

@@ -66,6 +66,17 @@ const THROUGH: &str = " as_const clamp cref forward max min minmax move ";
 /// Functions that give arguments other values.
 const EXCHANGED: &str = " swap iter_swap ";
 
+/// Functions that end the program, those behind `assert` included.
+const ENDING: &str = " exit _exit _Exit quick_exit abort terminate __assert_fail __assert_rtn _wassert __assert ";
+
+/// Functions that write through the addresses that they are given while they run, and keep none of them.
+const STORING: &str = " GetDevice GetDeviceCount GetDeviceProperties DeviceGetAttribute DriverGetVersion EventCreate EventElapsedTime \
+    FuncGetAttributes HostAlloc Malloc MallocHost MallocManaged MallocPitch MemGetInfo \
+    OccupancyMaxActiveBlocksPerMultiprocessor OccupancyMaxPotentialBlockSize RuntimeGetVersion StreamCreate ";
+
+/// Functions that allocate rows: the second argument is where the distance of two rows goes, which is no less than the third.
+const PITCHED: &str = " cudaMallocPitch hipMallocPitch cuMemAllocPitch hipMemAllocPitch ";
+
 /// Methods of containers, streams and clocks that take numbers.
 const METHODS: &str = " append assign at back begin capacity clear close compare count data empty end erase fill find flush \
     front good insert length pop_back precision push push_back reserve resize rfind seed seekg setf \
@@ -92,6 +103,22 @@ pub fn takes(name: &str) -> Option<Takes> {
     } else {
         is_in(EXCHANGED, short).then_some(Takes::Exchanged)
     }
+}
+
+/// Whether a function ends the program.
+pub fn never_comes_back(name: &str) -> bool {
+    is_in(ENDING, name.trim_start_matches("::").trim_start_matches("std::"))
+}
+
+/// Whether a function writes through the addresses that it is given only while it runs.
+pub fn stores(name: &str) -> bool {
+    let of_runtime = ["cuda", "hip"].iter().find_map(|prefix| name.trim_start_matches("::").strip_prefix(prefix));
+    of_runtime.is_some_and(|short| is_in(STORING, short)) || is_in(PITCHED, name)
+}
+
+/// Whether a function allocates rows, as `cudaMallocPitch(&p, &pitch, width, height)` does.
+pub fn allocates_rows(name: &str) -> bool {
+    is_in(PITCHED, name.trim_start_matches("::"))
 }
 
 /// Whether a name begins as functions of C of a library do: `cudaMalloc`.

@@ -30,7 +30,7 @@ pub struct KernelFlow {
 /// The kernels of a file, and what decides their accesses.
 pub fn flows(path: &Path, text: &str, options: &Options) -> FileFlows {
     let file = read(path, text, options).launched;
-    let kernels = selected(&file.program, options).map(|function| model(&file, function, options, None).kernel);
+    let kernels = selected(&file.program, options).map(|function| model(&file, function, options).kernel);
     let kernels = kernels.map(|kernel| KernelFlow { flow: analyze(&kernel), kernel }).collect();
     let architecture = architecture(&file.program.sources);
     FileFlows { kernels, sources: file.program.sources, architecture }

@@ -47,8 +47,8 @@ use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse,
-    Race, ScopeKind, Unknown,
+    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, Keeping, KernelReport,
+    Parse, Race, ScopeKind, Unknown,
 };
 use crate::judge;
 use crate::launch::{self, Launched};
@@ -57,7 +57,7 @@ use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
-use passes::{Model, in_step, model};
+use passes::{Model, Relations, counts_relations, in_step, model_with};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -368,11 +368,50 @@ fn check_kernel(
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
     let start = Instant::now();
-    let (mut report, kernel) = report_on(file, function, model(file, function, options, memo), options);
+    let judged = |relations| report_on(file, function, model_with(file, function, options, (relations, memo)), options);
+    let says = counts_relations(options) && !launch::common_relations(file, function).is_empty();
+    let alone = says.then(|| judged(Relations::LeftOut));
+    // What holds without what the launches say is told without it.
+    let (mut report, kernel) = match alone {
+        Some(alone) if holds_for_itself(&alone.0) => alone,
+        Some((alone, own)) => match judged(Relations::Stated) {
+            (mut report, kernel) if matches!(report.race, Race::RaceFree | Race::Racy) => {
+                told_of_launches(&mut report, alone);
+                (report, kernel)
+            }
+            // What they say decided nothing.
+            _ => (alone, own),
+        },
+        None => judged(Relations::Stated),
+    };
     if options.timings == Timings::Measure {
         report.time_ms = start.elapsed().as_millis() as u64;
     }
     (report, kernel)
+}
+
+/// Whether nothing that launches say is needed to see that a kernel is free of races.
+fn holds_for_itself(report: &KernelReport) -> bool {
+    let is_free = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
+    is_free && report.scope.as_ref().is_some_and(|scope| scope.kind != ScopeKind::Contract)
+}
+
+/// What is proved from what the launches say is proved of these, which keep the contract that the kernel has without it.
+fn told_of_launches(report: &mut KernelReport, alone: KernelReport) {
+    if report.race != Race::RaceFree {
+        return;
+    }
+    let kinds = report.scope.as_mut().map(|scope| &mut scope.kind);
+    kinds.filter(|kind| **kind == ScopeKind::AllGeometries).into_iter().for_each(|kind| *kind = ScopeKind::Launch);
+    let is_launch = report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch);
+    if report.contract.is_none() && is_launch {
+        report.contract = alone.contract;
+        report.launches = alone.launches;
+        for launch in &mut report.launches {
+            launch.keeping = Keeping::Kept;
+            launch.missing.clear();
+        }
+    }
 }
 
 /// The report on a model of a kernel, and the kernel as it was judged.

@@ -113,11 +113,20 @@ impl Course {
 
     /// The same with what the launches in its file say, and the user of the device.
     pub(super) fn lowered(&mut self, file: &Launched, function: FunctionId, options: &Options) -> Kernel {
+        self.lowered_with(file, function, options, Relations::Stated)
+    }
+
+    fn lowered_with(
+        &mut self,
+        file: &Launched,
+        function: FunctionId,
+        options: &Options,
+        relations: Relations,
+    ) -> Kernel {
         crash::entering("lower");
         let Unsettled { mut kernel, notes } = self.settled(&file.program, function);
         self.go_through(LAUNCHES, Form::Settled, &mut kernel, |kernel| {
-            // What the command line says of the launch comes instead of what the file says.
-            if !options.judging.gives_sizes() && options.judging.params.is_empty() {
+            if relations == Relations::Stated && counts_relations(options) {
                 launch::assume(kernel, file, function);
             }
         });
@@ -174,6 +183,20 @@ impl Course {
     }
 }
 
+/// What becomes of what launches say of their sizes and arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relations {
+    /// It is stated in the kernel.
+    Stated,
+    /// It is left out: the kernel stands for itself.
+    LeftOut,
+}
+
+/// Whether what launches say counts: what the command line says of the launch comes instead.
+pub(super) fn counts_relations(options: &Options) -> bool {
+    !options.judging.gives_sizes() && options.judging.params.is_empty()
+}
+
 /// A kernel and what was inferred of it.
 pub(super) struct Model<'m> {
     pub(super) kernel: Kernel,
@@ -186,11 +209,20 @@ pub(super) struct Model<'m> {
     pub(super) entry: Option<Entry<'m>>,
 }
 
-/// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
-/// in `memo`.
-pub(super) fn model<'m>(file: &Launched, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
+/// Lowers one kernel, looks for invariants of its loops, and infers its protocol.
+pub(super) fn model(file: &Launched, function: FunctionId, options: &Options) -> Model<'static> {
+    model_with(file, function, options, (Relations::Stated, None))
+}
+
+/// The same, with or without what the launches say. What the run knows of the kernel is in `memo`.
+pub(super) fn model_with<'m>(
+    file: &Launched,
+    function: FunctionId,
+    options: &Options,
+    (relations, memo): (Relations, Option<&'m Memo>),
+) -> Model<'m> {
     let mut course = Course::default();
-    let kernel = course.lowered(file, function, options);
+    let kernel = course.lowered_with(file, function, options, relations);
     course.strengthened(kernel, options, memo)
 }
 

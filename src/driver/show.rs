@@ -74,7 +74,7 @@ fn calculus(pass: Pass, file: &Launched, function: FunctionId, options: &Options
 fn of_kernel(stage: Stage, file: &Launched, function: FunctionId, options: &Options) -> String {
     let program = &file.program;
     let of_model = |show: &dyn Fn(&Kernel, &Protocol, &Places<'_>) -> String| {
-        let Model { kernel, protocol, .. } = model(file, function, options, None);
+        let Model { kernel, protocol, .. } = model(file, function, options);
         show(&kernel, &protocol, &Places::new(&program.sources, &kernel))
     };
     match stage {

@@ -82,28 +82,27 @@ pub enum Given {
     Elsewhere,
 }
 
-/// `left * times <= right * right_times + plus`, over the integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relation {
-    /// What is bounded.
-    pub left: Term,
-    /// A positive factor.
-    pub times: i128,
-    /// The bound.
-    pub right: Term,
-    /// A positive factor of the bound.
-    pub right_times: i128,
-    /// What is added to it.
-    pub plus: i128,
+/// What a launch says of its sizes and arguments, over the integers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// A sum of products with factors and a number is not negative.
+    NotNegative {
+        /// The products with their factors.
+        terms: Vec<(i128, Vec<Term>)>,
+        /// What is added to them.
+        plus: i128,
+    },
+    /// It is zero or a power of two.
+    Power(Term),
+    /// It is a multiple of that.
+    Multiple(Term, i128),
 }
 
 /// What a [`Relation`] speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// A size of the launch.
     Size(GeometryVar),
     /// A parameter of the kernel, by position.
     Param(usize),
-    /// Nothing: zero.
-    Zero,
 }

@@ -8,7 +8,7 @@
 //! Relations between sizes and arguments that all launches of a kernel have in common become assumptions of the
 //! kernel ([`assume`]).
 //!
-//! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
+//! Deliberately absent: relations that some launches of a kernel say and others do not.
 
 pub mod enqueued;
 mod host;
@@ -162,18 +162,25 @@ fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
     })
 }
 
-/// States in the kernel what all its launches in the file say of its sizes and parameters.
-pub fn assume(kernel: &mut Kernel, launched: &Launched, function: FunctionId) {
+/// What all launches of a kernel in the file say of its sizes and parameters, and where one does.
+pub fn common_relations(launched: &Launched, function: FunctionId) -> Vec<(&Relation, Span)> {
     let launches: Vec<&Launch> = launched.launches_of(function).collect();
-    let mut stated = Vec::new();
-    let mut seen: Vec<&Relation> = Vec::new();
+    let mut common: Vec<(&Relation, Span)> = Vec::new();
     for (launch, relation) in launches.iter().flat_map(|launch| launch.relations.iter().map(move |it| (launch, it))) {
-        if seen.contains(&relation) || !launches.iter().all(|other| says(other, relation)) {
-            continue;
+        let is_known = common.iter().any(|(known, _)| *known == relation);
+        if !is_known && launches.iter().all(|other| says(other, relation)) {
+            common.push((relation, launch.span));
         }
-        seen.push(relation);
+    }
+    common
+}
+
+/// States in the kernel what all its launches in the file say.
+pub fn assume(kernel: &mut Kernel, launched: &Launched, function: FunctionId) {
+    let mut stated = Vec::new();
+    for (relation, span) in common_relations(launched, function) {
         if let Some(cond) = condition(kernel, &launched.program, function, relation) {
-            stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(launch.span) });
+            stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(span) });
         }
     }
     kernel.body.splice(0..0, stated);
@@ -181,60 +188,99 @@ pub fn assume(kernel: &mut Kernel, launched: &Launched, function: FunctionId) {
 
 /// Whether a relation holds in a launch, as it was found or by the constants of the launch.
 fn says(launch: &Launch, relation: &Relation) -> bool {
-    let value = |term: Term| match term {
-        Term::Zero => Some(0),
+    let value = |term: &Term| match *term {
         Term::Size(GeometryVar::BlockDim(axis)) => launch.block[axis.index()].map(i128::from),
         Term::Size(GeometryVar::GridDim(axis)) => launch.grid[axis.index()].map(i128::from),
         Term::Size(_) => None,
-        Term::Param(position) => launch.args.get(position).copied().flatten(),
+        // Conditions compare in 64 bits with a sign.
+        Term::Param(position) => {
+            launch.args.get(position).copied().flatten().filter(|arg| *arg <= i128::from(i64::MAX))
+        }
     };
-    let holds_by_constants = || {
-        let left = value(relation.left)?.checked_mul(relation.times)?;
-        let right = value(relation.right)?.checked_mul(relation.right_times)?.checked_add(relation.plus)?;
-        Some(left <= right)
+    let holds_by_constants = || match relation {
+        Relation::NotNegative { terms, plus } => {
+            let product = |(factor, product): &(i128, Vec<Term>)| {
+                product.iter().try_fold(*factor, |made, term| made.checked_mul(value(term)?))
+            };
+            let sum = terms.iter().try_fold(*plus, |sum, term| sum.checked_add(product(term)?))?;
+            Some(sum >= 0)
+        }
+        Relation::Power(term) => value(term).map(|value| value >= 0 && value.count_ones() <= 1),
+        Relation::Multiple(term, of) => value(term).map(|value| value % of == 0),
     };
-    launch.relations.contains(relation) || holds_by_constants() == Some(true)
+    launch.relations.contains(relation)
+        || holds_by_constants() == Some(true)
+        || host::implies(&launch.relations, relation, |term| value(&term))
 }
 
 /// The relation as a condition on the kernel's parameters, computed in 64 bits.
 fn condition(kernel: &mut Kernel, program: &Program, function: FunctionId, relation: &Relation) -> Option<ExprId> {
-    let left = term(kernel, program, function, relation.left)?;
-    let right = term(kernel, program, function, relation.right)?;
-    // Bounds read best as bounds.
-    match (relation.left, relation.right) {
-        (Term::Zero, _) if relation.right_times == 1 => {
-            let least = kernel.exprs.int(-relation.plus, ScalarType::I64);
-            return Some(kernel.exprs.binary(BinaryOp::Le, least, right));
+    match relation {
+        Relation::NotNegative { terms, plus } => not_negative(kernel, (program, function), terms, *plus),
+        Relation::Power(of) => {
+            let value = term(kernel, program, function, *of)?;
+            let one = kernel.exprs.int(1, ScalarType::I64);
+            let less = kernel.exprs.binary(BinaryOp::Sub, value, one);
+            let common = kernel.exprs.binary(BinaryOp::BitAnd, value, less);
+            let zero = kernel.exprs.int(0, ScalarType::I64);
+            Some(kernel.exprs.binary(BinaryOp::Eq, common, zero))
         }
-        (_, Term::Zero) if relation.times == 1 => {
-            let greatest = kernel.exprs.int(relation.plus, ScalarType::I64);
-            return Some(kernel.exprs.binary(BinaryOp::Le, left, greatest));
+        Relation::Multiple(of, divisor) => {
+            let value = term(kernel, program, function, *of)?;
+            let [divisor, zero] = [*divisor, 0].map(|number| kernel.exprs.int(number, ScalarType::I64));
+            let rest = kernel.exprs.binary(BinaryOp::Rem, value, divisor);
+            Some(kernel.exprs.binary(BinaryOp::Eq, rest, zero))
         }
-        _ => {}
     }
-    let times = kernel.exprs.int(relation.times, ScalarType::I64);
-    let left = kernel.exprs.binary(BinaryOp::Mul, left, times);
-    let right_times = kernel.exprs.int(relation.right_times, ScalarType::I64);
-    let right = kernel.exprs.binary(BinaryOp::Mul, right, right_times);
-    if relation.plus == -1 {
-        return Some(kernel.exprs.binary(BinaryOp::Lt, left, right));
-    }
-    let plus = kernel.exprs.int(relation.plus, ScalarType::I64);
-    let right = kernel.exprs.binary(BinaryOp::Add, right, plus);
-    Some(kernel.exprs.binary(BinaryOp::Le, left, right))
 }
 
-/// A term as a number of 64 bits; `None` for a parameter that is no integer which these can hold.
+/// `w - 32 * g >= 0` as `g * 32 <= w`: what is subtracted stands on the left, and of numbers the smaller side has none.
+fn not_negative(
+    kernel: &mut Kernel,
+    (program, function): (&Program, FunctionId),
+    terms: &[(i128, Vec<Term>)],
+    plus: i128,
+) -> Option<ExprId> {
+    let mut sides: [Option<ExprId>; 2] = [None, None];
+    let mut add = |kernel: &mut Kernel, side: usize, value: ExprId| {
+        sides[side] = Some(sides[side].map_or(value, |sum| kernel.exprs.binary(BinaryOp::Add, sum, value)));
+    };
+    for (factor, product) in terms {
+        let mut made: Option<ExprId> = None;
+        for &part in product {
+            let value = term(kernel, program, function, part)?;
+            made = Some(made.map_or(value, |made| kernel.exprs.binary(BinaryOp::Mul, made, value)));
+        }
+        let mut made = made?;
+        if factor.abs() != 1 {
+            let times = kernel.exprs.int(factor.abs(), ScalarType::I64);
+            made = kernel.exprs.binary(BinaryOp::Mul, made, times);
+        }
+        add(kernel, usize::from(*factor > 0), made);
+    }
+    let is_alone = terms.iter().all(|(factor, _)| *factor > 0);
+    // `a < b` reads best so.
+    let op = if plus == -1 && !is_alone { BinaryOp::Lt } else { BinaryOp::Le };
+    if op == BinaryOp::Le && plus != 0 {
+        let number = kernel.exprs.int(plus.abs(), ScalarType::I64);
+        let is_left = plus < 0;
+        add(kernel, usize::from(!is_left), number);
+    }
+    let mut side = |at: usize| sides[at].unwrap_or_else(|| kernel.exprs.int(0, ScalarType::I64));
+    let (left, right) = (side(0), side(1));
+    Some(kernel.exprs.binary(op, left, right))
+}
+
+/// A term as a number of 64 bits; `None` for a parameter that is no integer.
 fn term(kernel: &mut Kernel, program: &Program, function: FunctionId, term: Term) -> Option<ExprId> {
     let value = match term {
-        Term::Zero => return Some(kernel.exprs.int(0, ScalarType::I64)),
         Term::Size(size) => kernel.exprs.geometry(size),
         Term::Param(position) => {
             let &variable = program.functions[function].params.get(position)?;
             let name = &program.variables[variable].name;
             let (param, ty) =
                 kernel.params.iter().find(|(_, param)| param.name == *name).map(|(id, it)| (id, it.ty))?;
-            if !matches!(ty, ScalarType::Int { .. }) || ty == ScalarType::U64 {
+            if !matches!(ty, ScalarType::Int { .. }) {
                 return None;
             }
             kernel.exprs.param(param, ty)

@@ -55,6 +55,8 @@ pub(crate) struct Class<'u> {
     pub(crate) bases: Vec<RecordId>,
     /// The types of its fields.
     pub(crate) fields: Vec<TypeId>,
+    /// Whether its fields share their bytes.
+    pub(crate) is_union: bool,
     /// Whether it has bases that are not known.
     pub(crate) has_unknown_base: bool,
     /// Whether fields of it are references.
@@ -383,6 +385,7 @@ impl<'u> Declared<'u> {
         let bases: Vec<RecordId> = resolver.records.bases[record.index()].iter().map(|&(base, _)| base).collect();
         Class {
             name,
+            is_union: resolver.records[record].is_union,
             has_unknown_base: constructors.is_empty() && bases.len() < definition.bases.len(),
             constructors,
             bases,
@@ -443,11 +446,6 @@ impl<'u> Declared<'u> {
     /// A variable by its handle.
     pub(crate) fn variable(&self, variable: VariableId) -> &Variable {
         &self.resolver.variables[variable]
-    }
-
-    /// Whether a variable stands at namespace scope.
-    pub(crate) fn is_global(&self, variable: VariableId) -> bool {
-        self.resolver.globals.iter().any(|global| global.variable == Some(variable))
     }
 
     /// The lanes of a vector that is a variable, as far as they are constants here.

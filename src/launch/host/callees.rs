@@ -4,6 +4,7 @@ use super::calls::{Argument, Instance};
 use super::changes::named_function;
 use super::found::Target;
 use super::walk::{Walk, escape};
+use crate::launch::Relation;
 use crate::resolve::program::{Expr, Type, VariableId};
 use crate::resolve::{FunctionDecl, TemplateValue};
 use crate::syntax;
@@ -39,7 +40,17 @@ impl<'u> Walk<'_, 'u> {
             false => Argument::Kernels(kernels),
         });
         let args = known.collect();
-        self.calls.add_instance(Instance { decl, values: template, args });
+        let relations = self.relations_of_arguments(decl, &values);
+        self.calls.add_instance(Instance { decl, values: template, args, relations });
+    }
+
+    /// How the arguments of a call are related, as the function's parameters hold them.
+    fn relations_of_arguments(&mut self, decl: FunctionDecl<'u>, values: &[Expr]) -> Vec<Relation> {
+        let before = self.place.values.constraints.state();
+        let held = self.as_parameters(decl, values);
+        let relations = self.place.relations_of(&held);
+        self.place.values.constraints.restore(before);
+        relations
     }
 
     /// The kernels that an argument is a pointer to.
@@ -69,7 +80,7 @@ impl<'u> Walk<'_, 'u> {
         }
         let values = self.place.names.template_values(own, args, decl.scope);
         if self.place.names.is_complete(&values) {
-            self.calls.add_instance(Instance { decl, values, args: Vec::new() });
+            self.calls.add_instance(Instance { decl, values, args: Vec::new(), relations: Vec::new() });
         }
     }
 

@@ -9,6 +9,7 @@
 
 use super::found::Target;
 use super::unit::Code;
+use crate::launch::Relation;
 use crate::resolve::{FunctionDecl, Lanes, TemplateValue};
 use crate::syntax;
 use rustc_hash::FxHashSet;
@@ -48,13 +49,15 @@ pub(super) struct Instance<'u> {
     pub(super) values: Vec<TemplateValue>,
     /// Arguments by position; those that are not there are unknown, and the last one is not.
     pub(super) args: Vec<Argument<'u>>,
+    /// How the arguments are related.
+    pub(super) relations: Vec<Relation>,
 }
 
 impl<'u> Instance<'u> {
     /// A function of which nothing is known.
     pub(super) fn open(decl: FunctionDecl<'u>) -> Self {
         let open = vec![TemplateValue::Unknown; decl.syntax.template.as_ref().map_or(0, Vec::len)];
-        Instance { decl, values: open, args: Vec::new() }
+        Instance { decl, values: open, args: Vec::new(), relations: Vec::new() }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -62,6 +65,7 @@ impl<'u> Instance<'u> {
             && self.decl.scope == other.decl.scope
             && self.values == other.values
             && self.args == other.args
+            && self.relations == other.relations
     }
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Changes<'u> {
     lanes: FxHashMap<&'u str, [bool; 3]>,
     /// Variables that others may change from where they get a reference on.
     leaks: FxHashSet<&'u str>,
+    /// Variables that may be changed before the place where this is seen.
+    anywhere: FxHashSet<&'u str>,
     /// Whether control may get anywhere by a `goto`.
     pub(super) has_jumps: bool,
     names: Rc<Names<'u>>,
@@ -178,6 +180,7 @@ impl<'u> Changes<'u> {
     /// Something may change `name` at any time, also before the place where this is seen.
     pub(super) fn expose(&mut self, name: &'u str) {
         self.last.insert(name, None);
+        self.anywhere.insert(name);
     }
 
     /// Something gets hold of `name` at a place, and may change it at any time from there on.
@@ -220,12 +223,9 @@ impl<'u> Changes<'u> {
         self.has(ANYTHING) || matches!(self.last.get(name), Some(None))
     }
 
-    /// Whether the function may change `name` at or after `place`.
-    pub(super) fn after(&self, name: &str, place: Span) -> bool {
-        let is_later = |last: &Option<Span>| {
-            last.is_none_or(|last| place.expansion.is_some() || last.file != place.file || last.end > place.start)
-        };
-        self.last.get(name).is_some_and(is_later) || self.has(ANYTHING)
+    /// Whether all that changes `name` does so where it stands, on the way of control, if perhaps in a macro.
+    pub(super) fn is_followed(&self, name: &str) -> bool {
+        !self.has_jumps && !self.has(ANYTHING) && !self.anywhere.contains(name)
     }
 }
 

@@ -11,6 +11,7 @@
 //! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is
 //! done to each of them.
 
+use super::api::addressed;
 use super::changes::{ANYTHING, Changes, is_for_launches, roots};
 use crate::builtins::host::{self, Takes};
 use crate::resolve::program::{RecordId, Type, TypeId};
@@ -144,6 +145,17 @@ impl<'u> Effects<'_, 'u> {
                     open.extend(args.iter().map(|argument| (argument, own)));
                 }
                 ExprKind::InitList(entries) => open.extend(entries.iter().map(|(_, value)| (value, wanted))),
+                ExprKind::Call(callee, args) if stores(callee) => {
+                    for argument in args {
+                        match addressed(argument) {
+                            Some(target) => {
+                                changed.add_target(target, value.span);
+                                open.push((target, Use::Read));
+                            }
+                            None => open.push((argument, Use::Read)),
+                        }
+                    }
+                }
                 ExprKind::Call(callee, args) => {
                     let uses = self.argument_uses(callee, args, wanted, changed);
                     open.extend(args.iter().zip(uses));
@@ -389,6 +401,11 @@ impl<'u> Effects<'_, 'u> {
             _ => false,
         }
     }
+}
+
+/// Whether a call writes through the addresses that it is given only while it runs.
+fn stores(callee: &syntax::Expr) -> bool {
+    matches!(&callee.kind, ExprKind::Path(path) if host::stores(&path_text(path)))
 }
 
 /// Whether `value >> n` may read `n` from a stream.

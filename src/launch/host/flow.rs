@@ -17,9 +17,9 @@ use super::effects::{Effects, words};
 use super::found::{Found, Target};
 use super::place::Place;
 use super::unit::{Code, is_interesting};
-use super::values::{Held, Values, held_at_first};
+use super::values::{Held, Source, Values, held_at_first, held_from};
 use super::walk::Walk;
-use super::ways::{Taken, has_label, leaves};
+use super::ways::{Taken, has_exit, has_label, leaves};
 use crate::resolve::program::Type;
 use crate::resolve::{Declared, ScopeId, TemplateValue};
 use crate::source::Span;
@@ -50,7 +50,14 @@ pub(super) fn look_at<'u>(
     let members = code.members_of(function);
     for member in members.unwrap_or_default() {
         let written = names.declared_type(&member.ty, &member.qualifiers);
-        values.leaked.insert(names.declare_written(&member.name, written));
+        let variable = names.declare_written(&member.name, written);
+        values.leaked.insert(variable);
+        if let Some(Init::Value(value)) =
+            member.init.as_ref().filter(|_| is_constant_of_class(member, written.is_const))
+        {
+            let constant = names.constant_of(value);
+            names.set_constant(variable, constant);
+        }
     }
     names.enter_block();
     let pointers = body.iter().flat_map(pointers_to_functions);
@@ -104,6 +111,10 @@ impl<'u> Walk<'_, 'u> {
             // Nobody can change what a constant reference is bound to while it is a constant.
             written.is_reference &= !written.is_const;
             let variable = self.place.names.declare_written(&param.name, written);
+            let is_copy = !matches!(param.ty.kind, TypeKind::Reference(..)) && !written.is_volatile;
+            if is_copy && self.place.changed.is_followed(&param.name.text) {
+                self.place.values.constraints.follow(variable);
+            }
             if !self.place.changed.is_exposed(&param.name.text) && !written.is_reference {
                 let value = instance.args.get(position).cloned().unwrap_or_default();
                 self.bind_argument(variable, &value);
@@ -115,6 +126,7 @@ impl<'u> Walk<'_, 'u> {
                 }
             }
         }
+        self.place.take_relations(instance.decl.syntax, &instance.relations);
         self.stmts(body);
     }
 
@@ -152,8 +164,17 @@ impl<'u> Walk<'_, 'u> {
                 if let Some(init) = init {
                     this.stmt(init);
                 }
+                let before = this.place.values.constraints.state();
+                let stepped = this.place.stepped(stmt);
                 let changes = this.place.changes_in(Some(&**body), cond.iter().chain(step));
                 this.place.forget(&changes);
+                if let Some(stepped) = stepped {
+                    this.place.assume_stepped(&stepped);
+                }
+                if let Some(cond) = cond {
+                    this.place.assume_written(cond, true);
+                }
+                let inside = this.place.values.constraints.state();
                 for part in [cond, step].into_iter().flatten() {
                     this.expr(part);
                 }
@@ -161,23 +182,19 @@ impl<'u> Walk<'_, 'u> {
                     this.place.repeated *= values.len();
                     for &value in &values {
                         this.place.forget(&changes);
+                        this.place.values.constraints.restore(inside.clone());
                         this.place.set(variable, Held { constant: Some(value), ..Held::default() });
                         this.in_block(|this| _ = this.stmt(body));
                     }
                     this.place.repeated /= values.len();
                 } else {
-                    let counted = this.place.counted(stmt);
-                    let outer =
-                        counted.map(|(variable, found)| (variable, this.place.values.counted.insert(variable, found)));
                     this.in_block(|this| _ = this.stmt(body));
-                    if let Some((variable, outer)) = outer {
-                        this.place.values.counted.remove(&variable);
-                        this.place.values.counted.extend(outer.map(|outer| (variable, outer)));
-                    }
                 }
+                this.place.values.constraints.restore(before);
                 this.place.forget(&changes);
             }),
             StmtKind::RangeFor { variable, range, body } => self.in_block(|this| {
+                let before = this.place.values.constraints.state();
                 let changes = this.place.changes_in(Some(&**body), Some(range));
                 this.place.forget(&changes);
                 this.expr(range);
@@ -192,17 +209,28 @@ impl<'u> Walk<'_, 'u> {
                 this.place.names.declare_written(&variable.name, written);
                 this.declare_unread(&variable.name, variable.span);
                 this.in_block(|this| _ = this.stmt(body));
+                this.place.values.constraints.restore(before);
                 this.place.forget(&changes);
             }),
             StmtKind::Switch { value, body } => {
                 self.value_of(value);
                 self.cases(value, body);
             }
+            // As macros write one statement.
+            StmtKind::Do { body, cond } if self.place.condition(cond) == Some(0) && !has_exit(body) => {
+                self.in_block(|this| _ = this.stmt(body));
+                self.value_of(cond);
+            }
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } => {
+                let before = self.place.values.constraints.state();
                 let changes = self.place.changes_in(Some(&**body), Some(cond));
                 self.place.forget(&changes);
                 self.expr(cond);
+                if matches!(stmt.kind, StmtKind::While { .. }) {
+                    self.place.assume_written(cond, true);
+                }
                 self.in_block(|this| _ = this.stmt(body));
+                self.place.values.constraints.restore(before);
                 self.place.forget(&changes);
             }
             StmtKind::Case(_) => self.place.values.forget_all(self.place.names),
@@ -227,6 +255,7 @@ impl<'u> Walk<'_, 'u> {
     fn value_of(&mut self, value: &'u syntax::Expr) {
         self.expr(value);
         self.place.follow(value);
+        self.place.assume_stated(value);
     }
 
     /// The branches that may be taken; what both leave behind stays known. Says whether control never comes to what
@@ -239,12 +268,16 @@ impl<'u> Walk<'_, 'u> {
     ) -> bool {
         let changes = self.place.changes_in(std::iter::once(then).chain(otherwise), None);
         let before = self.place.values.snapshot(self.place.names, &changes);
+        let known = self.place.values.constraints.state();
         // Control may get into a branch otherwise.
         let has_entry = self.place.changed.has_jumps || std::iter::once(then).chain(otherwise).any(has_label);
         let value = if has_entry { None } else { self.place.condition(cond) };
         let is_taken = value != Some(0);
         if is_taken {
             let taken = self.place.take_condition(cond);
+            if !has_entry {
+                self.place.assume_written(cond, true);
+            }
             self.in_block(|this| _ = this.stmt(then));
             self.place.forget_taken(taken);
         } else {
@@ -255,15 +288,22 @@ impl<'u> Walk<'_, 'u> {
             return returns(then);
         }
         let after = self.place.values.snapshot(self.place.names, &changes);
+        let known_after = self.place.values.constraints.state();
         self.place.values.restore(self.place.names, before);
+        self.place.values.constraints.restore(known);
+        if !has_entry {
+            self.place.assume_written(cond, false);
+        }
         if let Some(otherwise) = otherwise {
             self.in_block(|this| _ = this.stmt(otherwise));
         }
         if is_taken && !leaves(then) {
             if otherwise.is_some_and(leaves) {
                 self.place.values.restore(self.place.names, after);
+                self.place.values.constraints.restore(known_after);
             } else {
                 self.place.values.agree(self.place.names, after);
+                self.place.values.constraints.join(known_after);
             }
         }
         !is_taken && otherwise.is_some_and(returns)
@@ -281,14 +321,17 @@ impl<'u> Walk<'_, 'u> {
         };
         let changes = self.place.changes_in(Some(body), None);
         let head = self.place.values.snapshot(self.place.names, &changes);
+        let known = self.place.values.constraints.state();
         let mut taken = Taken::default();
         self.in_block(|this| {
             let mut comes_from_above = false;
             for stmt in stmts {
                 if let StmtKind::Case(label) = &stmt.kind {
                     this.place.forget_taken(std::mem::take(&mut taken));
+                    this.place.values.constraints.restore(known.clone());
                     if comes_from_above {
                         this.place.values.agree(this.place.names, head.clone());
+                        this.place.values.forget_constraints(this.place.names, &changes, None);
                     } else {
                         this.place.values.restore(this.place.names, head.clone());
                         let label = label.as_ref().map(|label| this.place.names.value(label));
@@ -303,6 +346,7 @@ impl<'u> Walk<'_, 'u> {
             }
         });
         self.place.forget_taken(taken);
+        self.place.values.constraints.restore(known);
         self.place.forget(&changes);
     }
 
@@ -318,7 +362,10 @@ impl<'u> Walk<'_, 'u> {
                 self.expr(value);
             }
             let changes = self.place.changes_in_variable(syntax);
+            let rows: Vec<_> =
+                init_parts(syntax.init.as_ref()).iter().flat_map(|value| self.place.allocated_rows(value)).collect();
             self.place.forget(&changes);
+            self.place.assume_rows(rows);
             let value = match &syntax.init {
                 Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
                     let value = self.place.names.value(value);
@@ -327,27 +374,29 @@ impl<'u> Walk<'_, 'u> {
                 }
                 Some(init)
                     if self.place.names.is_integral(written.ty)
-                        || matches!(*self.place.names.ty(written.ty), Type::Vector { .. }) =>
+                        || matches!(*self.place.names.ty(written.ty), Type::Vector { .. })
+                        || self.place.is_listed(init, written.ty) =>
                 {
                     Some(self.place.names.initial_value(init, written.ty, syntax.span))
                 }
                 _ => None,
             };
+            let pinned = value.as_ref().map(|value| self.place.pinned(value)).unwrap_or_default();
             let variable = self.place.names.declare_written(&syntax.name, written);
             self.declare_unread(&syntax.name, syntax.span);
             self.place.prepare(syntax, variable);
             let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
             let name = &syntax.name.text;
+            let is_followed = !written.is_reference && !written.is_volatile && !is_static(&syntax.qualifiers);
+            if is_followed && self.place.changed.is_followed(name) {
+                self.place.values.constraints.follow(variable);
+            }
             if self.place.changed.is_exposed(name) && !is_const || written.is_reference {
+                self.place.give_all(Source { variable, part: None }, pinned);
                 continue;
             }
             // What a static variable holds is left from the call before, which may have handed it out.
-            let is_static = syntax.qualifiers.iter().any(|q| match q {
-                Qualifier::Static => true,
-                Qualifier::Other(word) => word == "thread_local",
-                _ => false,
-            });
-            if (is_static || written.is_volatile) && !is_const {
+            if (is_static(&syntax.qualifiers) || written.is_volatile) && !is_const {
                 continue;
             }
             self.place.values.own.insert(variable);
@@ -358,19 +407,20 @@ impl<'u> Walk<'_, 'u> {
                 self.place.note_made(variable, (init_parts(syntax.init.as_ref()), value, written.ty));
             }
             let held = match value {
-                Some(value) => self.place.values.held_from(self.place.names, &value, written.ty, syntax.span),
+                Some(value) => held_from(self.place.names, &value, written.ty),
                 None => held_at_first(self.place.names, written.ty),
             };
             self.place.set(variable, held);
+            self.place.give_all(Source { variable, part: None }, pinned);
         }
     }
 
     /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only
-    /// constants are known (see [`super::effects`]), and what loops say of theirs does not hold there.
+    /// constants are known (see [`super::effects`]).
     fn lambda(&mut self, lambda: &'u syntax::Lambda) {
-        let counted = std::mem::take(&mut self.place.values.counted);
         // It may be called when what the function changes has other values.
         let held = self.place.values.snapshot_of_all(self.place.names);
+        let known = self.place.values.constraints.state();
         self.place.values.forget_all(self.place.names);
         for item in lambda.closure.members.iter().flatten() {
             let ItemKind::Function(function) = &item.kind else { continue };
@@ -386,7 +436,7 @@ impl<'u> Walk<'_, 'u> {
             });
         }
         self.place.values.restore(self.place.names, held);
-        self.place.values.counted = counted;
+        self.place.values.constraints.restore(known);
     }
 
     /// Declares what a declarator without a name of its own may declare: the names of a structured binding.
@@ -442,6 +492,22 @@ impl<'u> Walk<'_, 'u> {
             _ => parts_of(value).into_iter().for_each(|part| self.expr(part)),
         }
     }
+}
+
+/// Whether a data member is one constant for all objects.
+fn is_constant_of_class(member: &syntax::Variable, is_const: bool) -> bool {
+    let is_constexpr = member.qualifiers.iter().any(|it| matches!(it, Qualifier::Constexpr));
+    let is_one = member.qualifiers.iter().any(|it| matches!(it, Qualifier::Static));
+    is_one && (is_const || is_constexpr)
+}
+
+/// Whether a variable with these qualifiers outlives the call.
+fn is_static(qualifiers: &[Qualifier]) -> bool {
+    qualifiers.iter().any(|qualifier| match qualifier {
+        Qualifier::Static => true,
+        Qualifier::Other(word) => word == "thread_local",
+        _ => false,
+    })
 }
 
 /// Whether a statement ends with a `return` that is always reached.

@@ -6,6 +6,7 @@
 
 use super::changes::{ANYTHING, root_name};
 use super::place::Place;
+use super::sums::{Sum, Symbol};
 use super::values::{Counted, Source, load_source};
 use crate::resolve::program::VariableId;
 use crate::syntax::parts::{exprs_of_stmt, init_parts, stmts_in, visit};
@@ -47,16 +48,10 @@ impl<'u> Place<'_, 'u> {
             return None;
         }
         let found = match (op, direction.is_up) {
-            (Lt | Ne, true) => {
-                let mut below =
-                    self.values.sources_at(self.names, &bound, stmt.span).into_iter().next().unwrap_or_default();
-                // It is below what the bound was when the iteration started.
-                below.retain(|bound| !changed.has(&self.names.variable(bound.source.variable).name));
-                Counted { least: start, greatest: limit.map(|limit| limit - 1), below }
-            }
-            (Le, true) => Counted { least: start, greatest: limit, below: Vec::new() },
-            (Gt | Ne, false) => Counted { least: limit.map(|limit| limit + 1), greatest: start, below: Vec::new() },
-            (Ge, false) => Counted { least: limit, greatest: start, below: Vec::new() },
+            (Lt | Ne, true) => Counted { least: start, greatest: limit.map(|limit| limit - 1) },
+            (Le, true) => Counted { least: start, greatest: limit },
+            (Gt | Ne, false) => Counted { least: limit.map(|limit| limit + 1), greatest: start },
+            (Ge, false) => Counted { least: limit, greatest: start },
             _ => return None,
         };
         // `i != n` says nothing of an `i` that starts beyond `n`.
@@ -64,6 +59,56 @@ impl<'u> Place<'_, 'u> {
             return None;
         }
         Some((variable, found))
+    }
+
+    /// The variable that the step of a `for` moves, what it holds before the loop, and how it moves, if nothing else changes
+    /// it.
+    pub(super) fn stepped(&mut self, stmt: &'u syntax::Stmt) -> Option<Stepped> {
+        let StmtKind::For { cond, step: Some(step), body, .. } = &stmt.kind else { return None };
+        let target = target_of(step)?;
+        let (name, direction) = (name_of(target)?, direction(step, target)?);
+        if self.changes_in(Some(&**body), cond).may_change(name) {
+            return None;
+        }
+        let variable = self.variable_of(target)?;
+        let ty = self.int_type(self.names.variable(variable).ty)?;
+        let is_below = cond.as_ref().is_some_and(|cond| match &cond.kind {
+            syntax::ExprKind::Binary(syntax::BinaryOp::Lt, left, _) => name_of(left) == Some(name),
+            _ => false,
+        });
+        if !self.values.constraints.follows(variable) {
+            return None;
+        }
+        let before = self.names.value(target);
+        let start = self.pinned(&before).into_iter().next().flatten()?;
+        Some(Stepped { variable, start, direction, goes_around: !ty.signed, is_below })
+    }
+
+    /// What a loop's step says of its variable wherever an iteration starts.
+    ///
+    /// - What grows is no less than it was at first, what shrinks no more, as long as it does not go around: numbers with a
+    ///   sign do not, and those without one do not where they are divided, or counted up by one to a bound.
+    /// - A power of two that is multiplied or divided by one stays one, or becomes zero.
+    pub(super) fn assume_stepped(&mut self, stepped: &Stepped) {
+        let Stepped { variable, start, direction: Direction { is_up, by_factor, by }, goes_around, is_below } =
+            *stepped;
+        let now = Symbol::Variable(Source { variable, part: None });
+        let constraints = &mut self.values.constraints;
+        let (start, value) = (Sum::symbol(start), Sum::symbol(now));
+        let is_one_way = match (is_up, by_factor) {
+            (true, true) => !goes_around && constraints.implies(&start),
+            (false, true) => constraints.implies(&start),
+            (true, false) => !goes_around || by == 1 && is_below,
+            (false, false) => !goes_around,
+        };
+        let moved = if is_up { value.minus(&start) } else { start.minus(&value) };
+        moved.filter(|_| is_one_way).into_iter().for_each(|moved| constraints.add(moved));
+        if is_one_way && !is_up && by_factor {
+            constraints.add(value);
+        }
+        if by_factor && by.is_power_of_two() && constraints.is_power(&start) {
+            constraints.add_power(now);
+        }
     }
 
     /// The constant that the first part of a `for` gives its variable.
@@ -95,7 +140,7 @@ impl<'u> Place<'_, 'u> {
         if !sizes_depend_on(body, name) {
             return None;
         }
-        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt)? else {
+        let (variable, Counted { least: Some(least), greatest: Some(greatest) }) = self.counted(stmt)? else {
             return None;
         };
         // What is not followed would keep its last value for good.
@@ -162,6 +207,19 @@ fn name_of(value: &syntax::Expr) -> Option<&str> {
     }
 }
 
+/// A variable that the step of a loop moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stepped {
+    variable: VariableId,
+    /// What it holds before the loop.
+    start: Symbol,
+    direction: Direction,
+    /// Whether its type has no sign.
+    goes_around: bool,
+    /// Whether an iteration starts only while it is less than something.
+    is_below: bool,
+}
+
 /// How a step moves a variable.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
@@ -207,6 +265,17 @@ fn direction(step: &syntax::Expr, variable: &syntax::Expr) -> Option<Direction> 
     };
     let is_same = name_of(target).is_some() && name_of(target) == name_of(variable);
     is_same.then_some(Direction { is_up, by_factor, by })
+}
+
+/// What a step changes.
+fn target_of(step: &syntax::Expr) -> Option<&syntax::Expr> {
+    use syntax::ExprKind as Kind;
+    match &step.kind {
+        Kind::Postfix(_, target)
+        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, target)
+        | Kind::Assign(_, target, _) => Some(target),
+        _ => None,
+    }
 }
 
 fn literal(value: &syntax::Expr) -> Option<u64> {

@@ -16,9 +16,12 @@ mod assignments;
 mod callees;
 mod calls;
 mod changes;
+mod conditions;
+mod constraints;
 mod effects;
 mod escapes;
 mod flow;
+mod forms;
 mod found;
 mod hidden;
 mod linkage;
@@ -29,10 +32,13 @@ mod place;
 mod prepared;
 mod relations;
 mod sites;
+mod sums;
 mod unit;
 mod values;
 mod walk;
 mod ways;
+
+pub(super) use self::relations::implies;
 
 use self::calls::{Calls, Instance};
 use self::effects::Methods;
@@ -109,7 +115,7 @@ fn look_at_all<'u>(
 ) {
     for &decl in functions.iter().filter(|decl| decl.syntax.has_template()) {
         for values in names.stated_for(decl.syntax) {
-            calls.add_instance(Instance { decl, values, args: Vec::new() });
+            calls.add_instance(Instance { decl, values, args: Vec::new(), relations: Vec::new() });
         }
     }
     // What nothing in the unit calls comes first: its calls show the arguments of the others.
@@ -149,7 +155,7 @@ fn add_methods<'u>(names: &Declared<'u>, code: &Code<'u>, calls: &mut Calls<'u>)
         });
         for decl in methods.into_iter().filter(|decl| names.own_template(*decl).is_empty()) {
             let values = if decl.syntax.path.segments.len() > 1 { values.clone() } else { Vec::new() };
-            calls.add_instance(Instance { decl, values, args: Vec::new() });
+            calls.add_instance(Instance { decl, values, args: Vec::new(), relations: Vec::new() });
         }
     }
 }

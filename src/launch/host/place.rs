@@ -10,10 +10,9 @@ use super::changes::Changes;
 use super::effects::Effects;
 use super::found::Target;
 use super::unit::Code;
-use super::values::{Held, Values};
+use super::values::{Held, Values, held_from};
 use crate::resolve::Declared;
 use crate::resolve::program::{Type, VariableId};
-use crate::source::Span;
 use crate::syntax;
 
 /// A place in a function of the host.
@@ -84,6 +83,7 @@ impl<'u> Place<'_, 'u> {
 
     /// Gives a variable what it holds from here on.
     pub(super) fn set(&mut self, variable: VariableId, held: Held) {
+        self.values.constraints.forget(|source| source.variable == variable);
         self.values.set(self.names, variable, held);
     }
 
@@ -94,32 +94,24 @@ impl<'u> Place<'_, 'u> {
     }
 
     /// What a variable holds after an assignment.
-    pub(super) fn assigned(
-        &mut self,
-        variable: VariableId,
-        lane: Option<usize>,
-        given: &'u syntax::Expr,
-        place: Span,
-    ) -> Held {
+    pub(super) fn assigned(&mut self, variable: VariableId, lane: Option<usize>, given: &'u syntax::Expr) -> Held {
         let ty = self.names.variable(variable).ty;
         match (self.names.ty(ty), lane) {
             (&Type::Vector { of, lanes }, Some(lane)) if lane < usize::from(lanes) => {
                 let made = self.names.value_as(given, of);
-                let made = self.values.held_from(self.names, &made, of, place);
+                let made = held_from(self.names, &made, of);
                 let mut held = self.values.held(self.names, variable);
                 let constants = held.lanes.get_or_insert_with(|| vec![None; usize::from(lanes)]);
                 constants[lane] = made.constant;
-                held.sources.resize_with(usize::from(lanes), Vec::new);
-                held.sources[lane] = made.sources.into_iter().next().unwrap_or_default();
                 held
             }
             (Type::Vector { .. }, None) => {
                 let made = self.names.value_as(given, ty);
-                self.values.held_from(self.names, &made, ty, place)
+                held_from(self.names, &made, ty)
             }
             (_, None) if self.names.is_integral(ty) => {
                 let made = self.names.value_as(given, ty);
-                self.values.held_from(self.names, &made, ty, place)
+                held_from(self.names, &made, ty)
             }
             _ => Held::default(),
         }

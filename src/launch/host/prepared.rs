@@ -85,8 +85,9 @@ impl<'u> Place<'_, 'u> {
                     Some(_) => None,
                 };
                 if let Some(&field) = position.and_then(|position| fields.get(position)) {
-                    let held = self.assigned(field, None, value, declared.span);
+                    let held = self.assigned(field, None, value);
                     self.values.set(self.names, field, held);
+                    self.give_part(field, value);
                 }
             }
             self.values.tracked.extend(fields);
@@ -105,6 +106,7 @@ impl<'u> Place<'_, 'u> {
         let variable = self.names.add_variable(&name, ty);
         let constant = Some(0).filter(|_| self.names.is_integral(ty));
         self.values.set(self.names, variable, Held { constant, ..Held::default() });
+        self.values.constraints.follow(variable);
         variable
     }
 }

@@ -1,64 +1,174 @@
 //! Relations between the sizes of a launch and its arguments: `k<<<width / 32, 32>>>(width)` has no more than
 //! `width / 32` blocks.
 //!
-//! A size and an argument are related if both come from one host variable that does not change between the two,
-//! through divisions by constants alone; what variables come from is found when they are given it
-//! ([`super::values`]). A variable that a loop counts lies between the loop's bounds.
+//! What is known of variables at the launch ([`super::constraints`]), with what sizes and arguments are as sums
+//! ([`super::forms`]), is made free of everything but these: what is left is what the launch says. That it runs says that no
+//! size is zero, or larger than any device allows.
+//!
+//! Deliberately absent: how what is known came about.
 
 use super::place::Place;
-use super::values::{DEPTH, Quotient, Source, earlier, load_source};
+use super::sums::{self, Sum, Symbol};
+use super::values::{Source, load_source};
 use crate::calculus::{Axis, GeometryVar};
 use crate::launch::{Given, Relation, Term};
-use crate::resolve::program::{BinaryOp, Expr, ExprKind, Type, VariableId};
+use crate::resolve::program::{Expr, ExprKind};
+use crate::syntax;
+
+/// Blocks along an axis, and threads, that no launch has more of.
+const MOST: i128 = (1 << 31) - 1;
+/// Numbers that are no more than the bounds of types.
+const FAR: i128 = 1 << 30;
+/// Values of a launch that one relation speaks of, at most.
+const MOST_TERMS: usize = 3;
+/// Relations of one launch, at most.
+const MOST_RELATIONS: usize = 12;
 
 /// A size of a launch, as far as it is known.
 pub(super) struct Measured {
     pub(super) lanes: [Option<u64>; 3],
     /// How the lanes are given that are not known.
     pub(super) given: Given,
-    /// What the lanes come from.
-    pub(super) sources: Vec<Vec<Quotient>>,
-    /// The size as one number, if it is one.
-    pub(super) value: Option<Expr>,
+    /// What they are, as far as something is known of that.
+    pub(super) pinned: Vec<Option<Symbol>>,
 }
 
-/// That `part` is `whole / times`: what the division cut off is less than the divisor.
-fn divided(part: Term, whole: Term, times: i128) -> [Relation; 2] {
-    let no_more = Relation { left: part, times, right: whole, right_times: 1, plus: 0 };
-    [no_more, Relation { left: whole, times: 1, right: part, right_times: times, plus: times - 1 }]
+/// What the variables around a launch say of it.
+pub(super) struct Said {
+    pub(super) relations: Vec<Relation>,
+    /// Sizes of the grid and of a block that can only have one value.
+    pub(super) sizes: [[Option<u64>; 3]; 2],
+    /// Arguments that can only have one value.
+    pub(super) args: Vec<Option<i128>>,
 }
 
 impl Place<'_, '_> {
-    /// The relations between the sizes and the arguments of a launch.
-    pub(super) fn relations(&mut self, sizes: [&Measured; 2], args: &[Expr]) -> Vec<Relation> {
-        let mut relations = Vec::new();
-        let quotients: Vec<Vec<Quotient>> =
-            args.iter().map(|arg| self.values.quotients(self.names, arg, DEPTH)).collect();
+    /// What is said of a launch with these sizes and these arguments, in the types of the kernel's parameters.
+    pub(super) fn said(&mut self, sizes: [&Measured; 2], args: &[Expr]) -> Said {
         let makes: [fn(Axis) -> GeometryVar; 2] = [GeometryVar::GridDim, GeometryVar::BlockDim];
         for (size, make) in sizes.into_iter().zip(makes) {
-            if let Some(value) = &size.value {
-                self.counted_term(Term::Size(make(Axis::X)), value, &quotients, &mut relations);
-            }
-            for (axis, sizes) in Axis::ALL.into_iter().zip(&size.sources) {
-                for (position, args) in quotients.iter().enumerate() {
-                    if let Some((size, arg)) = self.related(sizes, args) {
-                        let times = size.divisor / arg.divisor;
-                        relations.extend(divided(Term::Size(make(axis)), Term::Param(position), times));
-                    }
+            for axis in Axis::ALL {
+                let known = size.lanes[axis.index()].map(|lane| Sum::number(i128::from(lane)));
+                let pinned = size.pinned.get(axis.index()).copied().flatten().map(Sum::symbol);
+                let symbol = Symbol::Launch(Term::Size(make(axis)));
+                self.values.constraints.set_range(symbol, Some((1, MOST)));
+                if let Some(sum) = known.or(pinned) {
+                    self.equate(symbol, &sum);
+                    self.values.constraints.add(Sum { plus: -1, ..Sum::symbol(symbol) });
                 }
             }
         }
-        // One value that is passed twice: `k<<<…>>>(y, width, width)`. Parts of a value are left out, which may be negative.
-        for (first, second) in (0..args.len()).flat_map(|second| (0..second).map(move |first| (first, second))) {
-            let is_one = |(one, other): &(Quotient, Quotient)| one.divisor == other.divisor;
-            if self.related(&quotients[first], &quotients[second]).filter(is_one).is_some() {
-                relations.extend(divided(Term::Param(first), Term::Param(second), 1));
+        self.values.constraints.settle_all();
+        self.name_arguments(args);
+        let value = |this: &Self, term: Term| match this.values.constraints.bounds(&Sum::symbol(Symbol::Launch(term))) {
+            (Some(least), Some(most)) if least == most => Some(least),
+            _ => None,
+        };
+        let found = makes.map(|make| Axis::ALL.map(|axis| value(self, Term::Size(make(axis)))));
+        Said {
+            sizes: found.map(|lanes| lanes.map(|lane| lane.and_then(|lane| u64::try_from(lane).ok()))),
+            args: (0..args.len()).map(|position| value(self, Term::Param(position))).collect(),
+            relations: self.left_relations(),
+        }
+    }
+
+    /// How the arguments of a call are related.
+    pub(super) fn relations_of(&mut self, args: &[Expr]) -> Vec<Relation> {
+        self.name_arguments(args);
+        self.left_relations()
+    }
+
+    fn name_arguments(&mut self, args: &[Expr]) {
+        for (position, arg) in args.iter().enumerate() {
+            let range = self.int_type(arg.ty).map(|ty| ty.range());
+            if let Some(sum) = self.sum_of(arg) {
+                let symbol = Symbol::Launch(Term::Param(position));
+                self.values.constraints.set_range(symbol, range);
+                self.equate(symbol, &sum);
             }
         }
-        for (position, arg) in args.iter().enumerate() {
-            self.counted_term(Term::Param(position), arg, &quotients, &mut relations);
+        self.values.constraints.settle_all();
+    }
+
+    /// Takes note of how the parameters of a function are related in the calls that it is looked at for.
+    pub(super) fn take_relations(&mut self, function: &syntax::Function, relations: &[Relation]) {
+        let mut variable = |term: &Term| {
+            let Term::Param(position) = *term else { return None };
+            let variable = self.names.variable_named(&function.params.get(position)?.name.text)?;
+            let symbol = Symbol::Variable(Source { variable, part: None });
+            self.values.constraints.follows(variable).then_some(symbol)
+        };
+        let mut found = Vec::new();
+        for relation in relations {
+            found.push(match relation {
+                Relation::NotNegative { .. } => sum_of(relation, &mut variable).map(|sum| (Some(sum), None)),
+                Relation::Power(term) => variable(term).map(|symbol| (None, Some(symbol))),
+                Relation::Multiple(..) => None,
+            });
         }
+        for (sum, power) in found.into_iter().flatten() {
+            sum.into_iter().for_each(|sum| self.values.constraints.add(sum));
+            if let Some(symbol) = power {
+                self.values.constraints.add(Sum::symbol(symbol));
+                self.values.constraints.add_power(symbol);
+            }
+        }
+    }
+
+    /// What is known of the launch alone.
+    fn left_relations(&mut self) -> Vec<Relation> {
+        let mut relations = Vec::new();
+        let terms: Vec<Symbol> = self.values.constraints.spoken_of().into_iter().filter(is_of_launch).collect();
+        for &symbol in &terms {
+            let Symbol::Launch(term) = symbol else { continue };
+            // Who knows a number needs no relation to others.
+            if has_one_value(self.values.constraints.bounds(&Sum::symbol(symbol))) {
+                self.values.constraints.project(symbol);
+                continue;
+            }
+            let divisor = self.values.constraints.divisor(symbol);
+            if divisor > 1 {
+                relations.push(Relation::Multiple(term, divisor));
+            }
+        }
+        while let Some(symbol) = self.next_to_leave() {
+            self.values.constraints.project(symbol);
+        }
+        let constraints = &self.values.constraints;
+        for symbol in constraints.powers() {
+            let Symbol::Launch(term) = symbol else { continue };
+            if constraints.implies(&Sum::symbol(symbol)) {
+                relations.push(Relation::Power(term));
+            }
+        }
+        let mut sums: Vec<Sum> = constraints.all().to_vec();
+        sums.sort_by_key(|sum| std::cmp::Reverse((sum.terms.len(), sum.plus.abs())));
+        let mut at = 0;
+        while at < sums.len() {
+            let sum = sums.remove(at);
+            let is_short = sum.terms.len() <= MOST_TERMS && sum.plus.abs() < FAR;
+            // Numbers are compared in 64 bits with a sign.
+            let fits = sum.symbols().all(|symbol| {
+                constraints
+                    .implies(&Sum { plus: i128::from(i64::MAX), ..Sum::symbol(symbol).times(-1).unwrap_or_default() })
+            });
+            if is_short && fits && !constraints.implied_by(&sums, &sum) {
+                sums.insert(at, sum);
+                at += 1;
+            }
+        }
+        sums.reverse();
+        sums.truncate(MOST_RELATIONS);
+        relations.extend(sums.iter().filter_map(relation));
         relations
+    }
+
+    /// A symbol that is none of the launch, first one that is equal to something.
+    fn next_to_leave(&self) -> Option<Symbol> {
+        let open: Vec<Symbol> =
+            self.values.constraints.spoken_of().into_iter().filter(|symbol| !is_of_launch(symbol)).collect();
+        let equal = open.iter().find(|&&symbol| self.values.constraints.has_equal(symbol));
+        equal.or(open.first()).copied()
     }
 
     /// The pairs of arguments that are the same pointer.
@@ -76,82 +186,53 @@ impl Place<'_, '_> {
         }
         load_source(value).filter(|_| self.names.is_pointer(value.ty))
     }
+}
 
-    /// The variable that both a size and an argument come from.
-    fn related(&self, sizes: &[Quotient], args: &[Quotient]) -> Option<(Quotient, Quotient)> {
-        let pairs = sizes.iter().flat_map(|size| args.iter().map(move |arg| (*size, *arg)));
-        pairs.into_iter().find(|(size, arg)| self.are_related(size, arg))
-    }
+fn is_of_launch(symbol: &Symbol) -> bool {
+    matches!(symbol, Symbol::Launch(_))
+}
 
-    /// Whether a size divides what an argument is, and nothing changes it in between; what is followed does not.
-    fn are_related(&self, size: &Quotient, arg: &Quotient) -> bool {
-        let name = &self.names.variable(size.source.variable).name;
-        // Other functions may change a variable at namespace scope at any time.
-        let is_global = self.names.is_global(size.source.variable);
-        let stays = self.values.tracked.contains(&size.source.variable)
-            || earlier(size.since, arg.since).is_none_or(|since| !is_global && !self.changed.after(name, since));
-        let is_leaked = self.values.leaked.contains(&size.source.variable);
-        size.source == arg.source && size.divisor % arg.divisor == 0 && stays && !is_leaked
-    }
+fn has_one_value(bounds: (Option<i128>, Option<i128>)) -> bool {
+    matches!(bounds, (Some(least), Some(most)) if least == most)
+}
 
-    /// What is known of a size or an argument that a loop counts, perhaps moved by a constant.
-    fn counted_term(&mut self, this: Term, value: &Expr, others: &[Vec<Quotient>], relations: &mut Vec<Relation>) {
-        let Some((variable, moved)) = self.moved_variable(value, DEPTH) else { return };
-        let Some(counted) = self.values.counted.get(&variable) else { return };
-        if let Some(least) = counted.least {
-            relations.push(Relation {
-                left: Term::Zero,
-                times: 1,
-                right: this,
-                right_times: 1,
-                plus: -(least + moved),
-            });
-        }
-        if let Some(greatest) = counted.greatest {
-            relations.push(Relation {
-                left: this,
-                times: 1,
-                right: Term::Zero,
-                right_times: 1,
-                plus: greatest + moved,
-            });
-        }
-        if counted.greatest.is_some() {
-            return;
-        }
-        let undivided = |all: &[Quotient]| -> Vec<Quotient> {
-            all.iter().filter(|quotient| quotient.divisor == 1).copied().collect()
-        };
-        let below = undivided(&counted.below);
-        for (other, quotients) in others.iter().enumerate() {
-            if this != Term::Param(other) && self.related(&below, &undivided(quotients)).is_some() {
-                relations.push(Relation {
-                    left: this,
-                    times: 1,
-                    right: Term::Param(other),
-                    right_times: 1,
-                    plus: moved - 1,
-                });
-            }
+/// Whether a relation holds wherever others do, of a launch whose known sizes and arguments `value` gives.
+pub(in crate::launch) fn implies(all: &[Relation], relation: &Relation, value: impl Fn(Term) -> Option<i128>) -> bool {
+    let Some(goal) = sum_of(relation, &mut |term| Some(Symbol::Launch(*term))) else { return false };
+    let mut sums: Vec<Sum> = all.iter().filter_map(|it| sum_of(it, &mut |term| Some(Symbol::Launch(*term)))).collect();
+    for symbol in goal.symbols().collect::<Vec<_>>() {
+        let Symbol::Launch(term) = symbol else { continue };
+        let number = value(term).map(Sum::number);
+        let apart = number.and_then(|number| Sum::symbol(symbol).minus(&number));
+        sums.extend(apart.iter().cloned().chain(apart.iter().filter_map(|apart| apart.times(-1))));
+        if matches!(term, Term::Size(_)) {
+            sums.push(Sum { plus: -1, ..Sum::symbol(symbol) });
         }
     }
+    sums::implies(&sums, &goal)
+}
 
-    /// `i`, `i + 1`, `i - 2` of a variable.
-    fn moved_variable(&mut self, value: &Expr, depth: usize) -> Option<(VariableId, i128)> {
-        let depth = depth.checked_sub(1)?;
-        match &value.kind {
-            ExprKind::Convert(inner) if matches!(self.names.ty(value.ty), Type::Int { width: 32 | 64, .. }) => {
-                self.moved_variable(inner, depth)
-            }
-            ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
-                let by = self.names.constant(right).filter(|by| (0..1 << 31).contains(by))?;
-                let (variable, moved) = self.moved_variable(left, depth)?;
-                Some((variable, if *op == BinaryOp::Add { moved + by } else { moved - by }))
-            }
-            _ => match load_source(value)? {
-                Source { variable, part: None } => Some((variable, 0)),
-                Source { .. } => None,
-            },
+/// The sum that a relation says is not negative.
+fn sum_of(relation: &Relation, symbol: &mut impl FnMut(&Term) -> Option<Symbol>) -> Option<Sum> {
+    let Relation::NotNegative { terms, plus } = relation else { return None };
+    let mut sum = Sum::number(*plus);
+    for (factor, product) in terms {
+        let mut made = Sum::number(*factor);
+        for term in product {
+            made = made.product(&Sum::symbol(symbol(term)?))?;
         }
+        sum = sum.plus(&made)?;
     }
+    Some(sum)
+}
+
+/// A sum of values of the launch that is not negative.
+fn relation(sum: &Sum) -> Option<Relation> {
+    let term = |symbol: &Symbol| match *symbol {
+        Symbol::Launch(term) => Some(term),
+        _ => None,
+    };
+    let terms =
+        sum.terms.iter().map(|(product, &factor)| Some((factor, product.iter().map(term).collect::<Option<_>>()?)));
+    Some(Relation::NotNegative { terms: terms.collect::<Option<_>>()?, plus: sum.plus })
 }

@@ -5,12 +5,14 @@ use super::found::{Seen, Target};
 use super::relations::Measured;
 use super::values::Held;
 use super::walk::Walk;
+use crate::builtins::host;
 use crate::builtins::launches::LaunchCall;
 use crate::launch::Given;
 use crate::resolve::program::{Expr, ExprKind, Type, VariableId};
 use crate::resolve::{FunctionDecl, TemplateValue};
 use crate::source::Span;
 use crate::syntax;
+use crate::syntax::parts::{expr_has, path_text};
 
 /// A launch as it was written.
 pub(super) struct Site<'u> {
@@ -30,8 +32,8 @@ pub(super) struct Site<'u> {
 pub(super) enum Size<'u> {
     /// As it stands at the launch.
     Written(&'u syntax::Expr),
-    /// As something was given it before.
-    Held(Held),
+    /// As something was given it before, under a variable that stands for it.
+    Held(Held, VariableId),
     /// It is left out.
     Absent,
     Unknown,
@@ -40,6 +42,25 @@ pub(super) enum Size<'u> {
 impl<'u> Size<'u> {
     fn written(size: Option<&'u syntax::Expr>) -> Self {
         size.map_or(Size::Absent, Size::Written)
+    }
+}
+
+impl Site<'_> {
+    /// Whether something is called between the values that the launch reads.
+    fn calls(&self) -> bool {
+        let sizes = [&self.grid, &self.block].into_iter().filter_map(|size| match size {
+            Size::Written(size) => Some(*size),
+            _ => None,
+        });
+        let is_call = |part: &syntax::Expr| match &part.kind {
+            syntax::ExprKind::Call(callee, _) => match &callee.kind {
+                syntax::ExprKind::Path(path) => host::takes(&path_text(path)).is_none(),
+                _ => true,
+            },
+            syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) | syntax::ExprKind::Unsupported(_) => true,
+            _ => false,
+        };
+        sizes.chain(self.args.iter().flatten().flatten().copied()).any(|value| expr_has(value, &is_call))
     }
 }
 
@@ -71,8 +92,8 @@ impl<'u> Walk<'_, 'u> {
         } else {
             let config = args.first().and_then(|config| self.place.config(config));
             let fields = config.and_then(|config| self.place.prepared.configs.get(&config));
-            let sizes =
-                fields.map(|fields| fields.map(|field| Size::Held(self.place.values.held(self.place.names, field))));
+            let sizes = fields
+                .map(|fields| fields.map(|field| Size::Held(self.place.values.held(self.place.names, field), field)));
             let sizes = sizes.map_or_else(unknown, |[grid, block, shared, ..]| (grid, block, shared));
             cluster = config.and_then(|config| self.place.clusters_of(config));
             let given = match launch {
@@ -140,18 +161,28 @@ impl<'u> Walk<'_, 'u> {
         let decl = definition(&kernels, decl);
         let shared_bytes = match &site.shared {
             Size::Written(bytes) => self.place.names.constant_of(bytes),
-            Size::Held(held) => held.constant,
+            Size::Held(held, _) => held.constant,
             Size::Absent => Some(0),
             Size::Unknown => None,
         };
-        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size));
+        let before = self.place.values.constraints.state();
+        self.place.values.constraints.read_for_launch(!site.calls());
+        let [mut grid, mut block] = [&site.grid, &site.block].map(|size| self.size(size));
         if [&grid, &block].iter().any(|size| size.given == Given::AsAWhole) {
             // What makes the size may stand in a header that is missing, or in text that one would make readable.
             self.found.missed += 1;
         }
-        let relations = self.place.relations([&grid, &block], &values);
+        let as_held = self.as_parameters(decl, &values);
+        let said = self.place.said([&grid, &block], &as_held);
+        self.place.values.constraints.read_for_launch(false);
+        self.place.values.constraints.restore(before);
+        for (size, found) in [&mut grid, &mut block].into_iter().zip(said.sizes) {
+            let is_by_axis = size.given == Given::ByAxis;
+            size.lanes.iter_mut().zip(found).for_each(|(lane, found)| *lane = lane.or(found.filter(|_| is_by_axis)));
+        }
         let same_pointers = self.place.same_pointers(&values);
-        let args = self.known_arguments(decl, &kernels, &values);
+        let mut args = self.known_arguments(decl, &kernels, &values);
+        args.iter_mut().zip(said.args).for_each(|(known, found)| *known = known.or(found));
         self.found.understood.launches.push(site.span);
         self.found.understood.names.extend(site.kernel.segments.last().map(|last| last.name.span));
         self.found.seen.push(Seen {
@@ -161,12 +192,23 @@ impl<'u> Walk<'_, 'u> {
             block: block.lanes,
             args,
             shared_bytes: shared_bytes.and_then(|bytes| u64::try_from(bytes).ok()),
-            relations,
+            relations: said.relations,
             same_pointers,
             cluster: site.cluster,
             given: [grid.given, block.given],
             span: site.span,
         });
+    }
+
+    /// The arguments as the kernel's parameters hold them, where these are integers.
+    pub(super) fn as_parameters(&mut self, decl: FunctionDecl<'u>, values: &[Expr]) -> Vec<Expr> {
+        let mut held = Vec::new();
+        for (value, param) in values.iter().zip(&decl.syntax.params) {
+            let ty = self.place.names.within(decl.scope, |names| names.declared_type(&param.ty, &param.qualifiers).ty);
+            let is_number = [value.ty, ty].into_iter().all(|ty| self.place.names.is_integral(ty));
+            held.push(if is_number { self.place.names.converted(value.clone(), ty) } else { value.clone() });
+        }
+        held
     }
 
     /// The arguments of a kernel that are integer constants: a floating constant is converted where the parameter is an
@@ -212,10 +254,10 @@ impl<'u> Walk<'_, 'u> {
     /// A size along three axes: a number, or a `dim3`.
     fn size(&mut self, size: &Size<'u>) -> Measured {
         let mut unknown = Given::AsAWhole;
-        let (known, sources, value) = match size {
+        let mut pinned = Vec::new();
+        let known = match size {
             Size::Written(size) => {
                 let mut value = self.place.names.value(size);
-                let sources = self.place.values.lanes_of_size(self.place.names, &value);
                 if let Type::Float { .. } = *self.place.names.ty(value.ty) {
                     value = self.place.names.converted(value, self.place.names.common().uint);
                 }
@@ -228,10 +270,14 @@ impl<'u> Walk<'_, 'u> {
                 if variable_of(&value).is_some_and(|variable| self.place.values.from_elsewhere.contains(&variable)) {
                     unknown = Given::Elsewhere;
                 }
-                (lanes, sources, Some(value).filter(|_| is_number))
+                pinned = self.place.pinned(&value);
+                lanes
             }
-            Size::Held(held) => (held.lanes.clone(), held.sources.clone(), None),
-            Size::Absent | Size::Unknown => (None, Vec::new(), None),
+            Size::Held(held, variable) => {
+                pinned = self.place.pinned_parts(*variable);
+                held.lanes.clone()
+            }
+            Size::Absent | Size::Unknown => None,
         };
         let given = if known.is_some() { Given::ByAxis } else { unknown };
         let lanes = known.unwrap_or_default();
@@ -239,7 +285,7 @@ impl<'u> Walk<'_, 'u> {
             let size = (*lanes.get(axis)?)?;
             u64::try_from(size).ok().filter(|&size| size > 0)
         };
-        Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
+        Measured { lanes: [lane(0), lane(1), lane(2)], given, pinned }
     }
 
     /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to

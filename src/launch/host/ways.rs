@@ -4,14 +4,17 @@
 //! Guarantees: only the function's own variables count, whose changes are all seen, and of what was made of them only
 //! locals that nothing changes, from values that nothing changes. Where the way ends, nothing that it said is left.
 //!
-//! Deliberately absent: `!=`, `<`, and labels that control falls into.
+//! What else conditions say of variables is told apart from that ([`super::conditions`]).
+//!
+//! Deliberately absent: labels that control falls into.
 
 use super::changes::ANYTHING;
 use super::place::Place;
 use super::values::Made;
+use crate::builtins::host;
 use crate::resolve::Lanes;
 use crate::resolve::program::{Expr, TypeId, VariableId};
-use crate::syntax::parts::{stmts_in, visit};
+use crate::syntax::parts::{path_text, stmts_in, visit};
 use crate::syntax::{self, BinaryOp, ExprKind, StmtKind};
 
 /// What is taken to be known on a way, and has to be forgotten at its end.
@@ -121,11 +124,37 @@ pub(super) fn has_label(stmt: &syntax::Stmt) -> bool {
     false
 }
 
+/// Whether a `break` or `continue` stands in a body, perhaps one of a loop inside of it.
+pub(super) fn has_exit(body: &syntax::Stmt) -> bool {
+    let mut open = vec![body];
+    while let Some(stmt) = open.pop() {
+        if matches!(stmt.kind, StmtKind::Break | StmtKind::Continue | StmtKind::Case(_)) {
+            return true;
+        }
+        open.extend(stmts_in(stmt));
+    }
+    false
+}
+
 /// Whether control does not come to what stands behind a statement.
 pub(super) fn leaves(stmt: &syntax::Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
         StmtKind::Block(_) => stmts_in(stmt).last().is_some_and(|last| leaves(last)),
+        StmtKind::Expr(value) => never_comes_back(value),
+        StmtKind::Unsupported(reason) => reason.contains("throw"),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a call that ends the program: `exit(1)`.
+pub(super) fn never_comes_back(value: &syntax::Expr) -> bool {
+    match &value.kind {
+        ExprKind::Call(callee, _) => match &callee.kind {
+            ExprKind::Path(path) => host::never_comes_back(&path_text(path)),
+            _ => false,
+        },
+        ExprKind::Comma(_, last) | ExprKind::Cast(_, _, last) => never_comes_back(last),
         _ => false,
     }
 }

@@ -309,6 +309,8 @@ impl Space {
         values.extend(geometry.block.iter().chain(&geometry.grid).map(|&extent| i128::from(extent)));
         values.extend(self.constants.iter().take(24).flat_map(|&value| [value, value + 1, value - 1]));
         values.extend([block - 1, block + 1, 128, 256, 1024]);
+        // Launches cover a little more than there is.
+        values.extend([across(0) - 1, across(0) + 1]);
         let mut seen = FxHashSet::default();
         values.retain(|&value| seen.insert(value));
         values
