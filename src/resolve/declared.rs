@@ -374,6 +374,12 @@ impl<'u> Declared<'u> {
         (is_template && self.is_complete(&values)).then(|| (values, methods().collect()))
     }
 
+    /// Whether a field shares its bytes with others, or holds fewer bits than its type.
+    pub(crate) fn is_cut(&self, record: RecordId, field: usize) -> bool {
+        let record = &self.resolver.records[record];
+        record.is_union || record.fields.get(field).is_none_or(|field| field.bits.is_some())
+    }
+
     /// What an object of a class may keep.
     pub(crate) fn class(&self, record: RecordId) -> Class<'u> {
         let resolver = &self.resolver;

@@ -193,6 +193,17 @@ impl<'u> Changes<'u> {
         names.into_iter().for_each(|name| self.add(name, span));
     }
 
+    /// Of these, what changes where it stands, and not through whoever gets hold of it.
+    pub(super) fn assigned(&self) -> Self {
+        let mut found = self.none_of();
+        for (&name, &last) in self.last.iter().filter(|(name, _)| !self.leaks.contains(*name)) {
+            found.last.insert(name, last);
+            found.lanes.extend(self.lanes.get(name).map(|&lanes| (name, lanes)));
+            found.wholes.extend(self.wholes.get(name));
+        }
+        found
+    }
+
     /// All names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'u str> {
         self.last.keys().copied()

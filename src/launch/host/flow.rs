@@ -253,9 +253,18 @@ impl<'u> Walk<'_, 'u> {
 
     /// Looks for launches in an expression that is evaluated here, and follows what it changes.
     fn value_of(&mut self, value: &'u syntax::Expr) {
+        self.forget_changed_within(value);
         self.expr(value);
         self.place.follow(value);
         self.place.assume_stated(value);
+    }
+
+    /// Makes unknown what an expression changes that launches something: `n++, k<<<n, 32>>>()`.
+    fn forget_changed_within(&mut self, value: &'u syntax::Expr) {
+        if expr_has(value, &|part| is_interesting(part, &self.place.code.launching)) {
+            let changes = self.place.changes_in(None, Some(value)).assigned();
+            self.place.forget(&changes);
+        }
     }
 
     /// The branches that may be taken; what both leave behind stays known. Says whether control never comes to what
@@ -359,6 +368,7 @@ impl<'u> Walk<'_, 'u> {
             self.place.names.declare_inside(&syntax.ty);
             let mut written = self.place.names.declared_type(&syntax.ty, &syntax.qualifiers);
             for value in init_parts(syntax.init.as_ref()) {
+                self.forget_changed_within(value);
                 self.expr(value);
             }
             let changes = self.place.changes_in_variable(syntax);
@@ -504,7 +514,7 @@ fn is_constant_of_class(member: &syntax::Variable, is_const: bool) -> bool {
 /// Whether a variable with these qualifiers outlives the call.
 fn is_static(qualifiers: &[Qualifier]) -> bool {
     qualifiers.iter().any(|qualifier| match qualifier {
-        Qualifier::Static => true,
+        Qualifier::Static | Qualifier::Extern => true,
         Qualifier::Other(word) => word == "thread_local",
         _ => false,
     })

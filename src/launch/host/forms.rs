@@ -135,7 +135,7 @@ impl Place<'_, '_> {
     }
 
     fn loaded(&mut self, object: &Expr, ty: IntType) -> Option<Sum> {
-        let source = source_of(object)?;
+        let source = source_of(object).filter(|source| !self.is_cut(*source))?;
         let is_volatile = self.names.variable(source.variable).is_volatile;
         let symbol = match self.values.constraints.follows(source.variable) {
             true => Symbol::Variable(source),
@@ -146,6 +146,14 @@ impl Place<'_, '_> {
         let (least, most) = ty.range();
         self.values.constraints.set_range(symbol, Some((least.max(-LARGEST), most.min(LARGEST))));
         Some(Sum::symbol(symbol))
+    }
+
+    /// Whether a part of a variable may hold less than what it is given.
+    fn is_cut(&self, source: Source) -> bool {
+        match (*self.names.ty(self.names.variable(source.variable).ty), source.part) {
+            (Type::Record(record), Some(field)) => self.names.is_cut(record, field),
+            _ => false,
+        }
     }
 
     /// A value in another type: what does not fit goes around.

@@ -167,7 +167,7 @@ impl Values {
             let is_size = matches!(names.ty(variable.ty), Type::Vector { .. });
             let lanes = changes.lanes_of(&variable.name).filter(|_| is_size);
             let is_left = lanes.zip(source.part).is_some_and(|(lanes, part)| lanes.get(part) == Some(&false))
-                || given.is_some_and(|given| given.is_beside(source));
+                || given.is_some_and(|given| given.is_beside(source) || are_siblings(names, given, source));
             changes.may_change(whole_of(&variable.name)) && !is_left
         });
     }
@@ -222,6 +222,12 @@ pub(super) fn source_of(object: &Expr) -> Option<Source> {
         },
         _ => None,
     }
+}
+
+/// Whether two variables stand for parts of one structure.
+fn are_siblings(names: &Declared<'_>, one: Source, other: Source) -> bool {
+    let [one, other] = [one, other].map(|source| names.variable(source.variable).name.as_str());
+    one != other && whole_of(one) == whole_of(other) && whole_of(one) != one && whole_of(other) != other
 }
 
 /// The structure that a variable stands for a part of; a part changes with it.
