@@ -110,6 +110,11 @@ pub fn never_comes_back(name: &str) -> bool {
     is_in(ENDING, name.trim_start_matches("::").trim_start_matches("std::"))
 }
 
+/// Whether a call states that its argument holds.
+pub fn asserts(name: &str) -> bool {
+    name == "assert"
+}
+
 /// Whether a function writes through the addresses that it is given only while it runs.
 pub fn stores(name: &str) -> bool {
     let of_runtime = ["cuda", "hip"].iter().find_map(|prefix| name.trim_start_matches("::").strip_prefix(prefix));

@@ -48,7 +48,7 @@ impl<'u> Place<'_, 'u> {
         match given_here {
             Some((target, pinned)) => {
                 self.values.forget_but(self.names, &changes, Some(target));
-                self.give_all(target, pinned);
+                self.reader().give_all(target, pinned);
             }
             None => self.forget(&changes),
         }
@@ -75,7 +75,7 @@ impl<'u> Place<'_, 'u> {
         if let Some(part) = self.config_part(target) {
             let ty = self.names.variable(part).ty;
             let value = self.names.value_as(right.filter(|_| matches!(value.kind, Kind::Assign(None, ..)))?, ty);
-            return Some((Source { variable: part, part: None }, self.pinned(&value)));
+            return Some((Source { variable: part, part: None }, self.reader().pinned(&value)));
         }
         let assigned = self.names.value(value);
         let (object, value) = assigned_value(assigned)?;
@@ -84,7 +84,7 @@ impl<'u> Place<'_, 'u> {
             Type::Record(record) => self.names.class(record).is_union,
             _ => false,
         };
-        (!is_union).then(|| (source, self.pinned(&value)))
+        (!is_union).then(|| (source, self.reader().pinned(&value)))
     }
 
     /// The variable that stands for a field of a configuration.
@@ -92,23 +92,6 @@ impl<'u> Place<'_, 'u> {
         let ExprKind::Member { object, member, arrow: false, .. } = &target.kind else { return None };
         let config = self.variable_of(object)?;
         self.prepared.field(config, &member.name.text)
-    }
-
-    /// Gives a variable, or a part of it, what was pinned.
-    pub(super) fn give_all(&mut self, target: Source, pinned: Vec<Option<Symbol>>) {
-        let ty = self.names.variable(target.variable).ty;
-        let has_parts = matches!(self.names.ty(ty), Type::Vector { .. } | Type::Record(_));
-        for (lane, pinned) in pinned.into_iter().enumerate() {
-            let part = if has_parts { target.part.or(Some(lane)) } else { target.part };
-            self.give(Source { part, ..target }, pinned);
-        }
-    }
-
-    /// Gives a variable that stands for a part of something what it is initialised by.
-    pub(super) fn give_part(&mut self, part: VariableId, value: &'u syntax::Expr) {
-        let value = self.names.value_as(value, self.names.variable(part).ty);
-        let pinned = self.pinned(&value);
-        self.give_all(Source { variable: part, part: None }, pinned);
     }
 
     /// The distances of rows that an expression is given whatever happens, by the allocation of these, and what they are no
@@ -125,7 +108,9 @@ impl<'u> Place<'_, 'u> {
                     {
                         let width = self.names.value(width);
                         let width = self.names.converted(width, self.names.common().ulong);
-                        found.extend(self.pinned(&width).into_iter().next().flatten().map(|width| (pitch, width)));
+                        found.extend(
+                            self.reader().pinned(&width).into_iter().next().flatten().map(|width| (pitch, width)),
+                        );
                     }
                     open.extend(args);
                 }

@@ -48,7 +48,7 @@ impl<'u> Walk<'_, 'u> {
     fn relations_of_arguments(&mut self, decl: FunctionDecl<'u>, values: &[Expr]) -> Vec<Relation> {
         let before = self.place.values.constraints.state();
         let held = self.as_parameters(decl, values);
-        let relations = self.place.relations_of(&held);
+        let relations = self.place.reader().relations_of(&held);
         self.place.values.constraints.restore(before);
         relations
     }

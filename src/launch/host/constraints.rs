@@ -10,8 +10,7 @@
 //!
 //! Deliberately absent: which places change which variables ([`super::effects`]), and sums that nothing bounds.
 
-use super::sums::{self, Sum, Symbol};
-use super::values::Source;
+use super::sums::{self, Source, Sum, Symbol};
 use crate::resolve::program::VariableId;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};

@@ -126,7 +126,7 @@ impl<'u> Walk<'_, 'u> {
                 }
             }
         }
-        self.place.take_relations(instance.decl.syntax, &instance.relations);
+        self.place.reader().take_relations(instance.decl.syntax, &instance.relations);
         self.stmts(body);
     }
 
@@ -385,13 +385,13 @@ impl<'u> Walk<'_, 'u> {
                 Some(init)
                     if self.place.names.is_integral(written.ty)
                         || matches!(*self.place.names.ty(written.ty), Type::Vector { .. })
-                        || self.place.is_listed(init, written.ty) =>
+                        || self.place.reader().is_listed(init, written.ty) =>
                 {
                     Some(self.place.names.initial_value(init, written.ty, syntax.span))
                 }
                 _ => None,
             };
-            let pinned = value.as_ref().map(|value| self.place.pinned(value)).unwrap_or_default();
+            let pinned = value.as_ref().map(|value| self.place.reader().pinned(value)).unwrap_or_default();
             let variable = self.place.names.declare_written(&syntax.name, written);
             self.declare_unread(&syntax.name, syntax.span);
             self.place.prepare(syntax, variable);
@@ -402,7 +402,7 @@ impl<'u> Walk<'_, 'u> {
                 self.place.values.constraints.follow(variable);
             }
             if self.place.changed.is_exposed(name) && !is_const || written.is_reference {
-                self.place.give_all(Source { variable, part: None }, pinned);
+                self.place.reader().give_all(Source { variable, part: None }, pinned);
                 continue;
             }
             // What a static variable holds is left from the call before, which may have handed it out.
@@ -421,7 +421,7 @@ impl<'u> Walk<'_, 'u> {
                 None => held_at_first(self.place.names, written.ty),
             };
             self.place.set(variable, held);
-            self.place.give_all(Source { variable, part: None }, pinned);
+            self.place.reader().give_all(Source { variable, part: None }, pinned);
         }
     }
 

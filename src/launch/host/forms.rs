@@ -1,4 +1,4 @@
-//! Values of host code as sums: what `(n + 255) / 256` is in terms of `n`.
+//! Values of host code as sums, what `(n + 255) / 256` is in terms of `n`, and what conditions say of them.
 //!
 //! A value is followed through `+`, `-`, `*`, shifts, divisions, remainders, `&` with masks, `min`, `max`, `?:` and
 //! conversions. Arithmetic of signed integers is that of integers, since no other has a meaning. Arithmetic of unsigned ones
@@ -11,11 +11,11 @@
 //!
 //! Deliberately absent: floating-point arithmetic, contents of arrays, and what functions give.
 
-use super::constraints::Rounding;
-use super::place::Place;
+use super::constraints::{Constraints, Rounding};
 use super::sums::{Sum, Symbol};
 use super::values::{DEPTH, Source, source_of};
 use crate::builtins::Builtin;
+use crate::resolve::Declared;
 use crate::resolve::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp, VariableId};
 use crate::syntax::{self, Init};
 
@@ -49,7 +49,14 @@ impl Form {
     }
 }
 
-impl Place<'_, '_> {
+/// What is needed to see what values are at a place.
+pub(super) struct Reader<'p, 'u> {
+    pub(super) names: &'p mut Declared<'u>,
+    pub(super) constraints: &'p mut Constraints,
+}
+
+/// Values as sums.
+impl Reader<'_, '_> {
     pub(super) fn int_type(&self, ty: TypeId) -> Option<IntType> {
         match *self.names.ty(ty) {
             Type::Int { width, signed } => Some(IntType { width, signed }),
@@ -74,12 +81,12 @@ impl Place<'_, '_> {
     fn resolved(&mut self, form: Form, (least, most): (i128, i128)) -> Option<Sum> {
         let Some(width) = form.modulo else { return Some(form.sum) };
         let all = 1_i128 << width;
-        let (low, high) = self.values.constraints.bounds(&form.sum);
+        let (low, high) = self.constraints.bounds(&form.sum);
         // Else it would be the sum and a positive, or a negative multiple.
         if low.is_some_and(|low| low + all > most) && high.is_some_and(|high| high - all < least) {
             return Some(form.sum);
         }
-        self.values.constraints.wrapped(form.sum, width, (least, most)).map(Sum::symbol)
+        self.constraints.wrapped(form.sum, width, (least, most)).map(Sum::symbol)
     }
 
     fn form(&mut self, value: &Expr, depth: usize) -> Option<Form> {
@@ -137,21 +144,21 @@ impl Place<'_, '_> {
     fn loaded(&mut self, object: &Expr, ty: IntType) -> Option<Sum> {
         let source = source_of(object).filter(|source| !self.is_cut(*source))?;
         let is_volatile = self.names.variable(source.variable).is_volatile;
-        let symbol = match self.values.constraints.follows(source.variable) {
+        let symbol = match self.constraints.follows(source.variable) {
             true => Symbol::Variable(source),
             // What others may change is the same for all that one launch reads of it, unless they run in between.
-            false if !is_volatile => self.values.constraints.read_at_launch(source)?,
+            false if !is_volatile => self.constraints.read_at_launch(source)?,
             false => return None,
         };
         let (least, most) = ty.range();
-        self.values.constraints.set_range(symbol, Some((least.max(-LARGEST), most.min(LARGEST))));
+        self.constraints.set_range(symbol, Some((least.max(-LARGEST), most.min(LARGEST))));
         Some(Sum::symbol(symbol))
     }
 
     /// Whether a part of a variable may hold less than what it is given.
     fn is_cut(&self, source: Source) -> bool {
-        match (*self.names.ty(self.names.variable(source.variable).ty), source.part) {
-            (Type::Record(record), Some(field)) => self.names.is_cut(record, field),
+        match (self.names.ty(self.names.variable(source.variable).ty), source.part) {
+            (&Type::Record(record), Some(field)) => self.names.is_cut(record, field),
             _ => false,
         }
     }
@@ -180,8 +187,8 @@ impl Place<'_, '_> {
             return computed(BinaryOp::Mul, &left, &Form::exact(Sum::number(1 << by)), ty);
         }
         self.names.constant(left).filter(|number| *number > 0 && number.count_ones() == 1)?;
-        let symbol = self.values.constraints.fresh(Some(ty.range()));
-        self.values.constraints.add_power(symbol);
+        let symbol = self.constraints.fresh(Some(ty.range()));
+        self.constraints.add_power(symbol);
         Some(Form::exact(Sum::symbol(symbol)))
     }
 
@@ -189,10 +196,10 @@ impl Place<'_, '_> {
         if by.constant().is_some_and(|by| by <= 0) {
             return None;
         }
-        let is_power = self.values.constraints.is_power(&of) && by.constant().is_some_and(|by| by.count_ones() == 1);
-        let quotient = self.values.constraints.quotient(of, by, rounding)?;
+        let is_power = self.constraints.is_power(&of) && by.constant().is_some_and(|by| by.count_ones() == 1);
+        let quotient = self.constraints.quotient(of, by, rounding)?;
         if is_power {
-            self.values.constraints.add_power(quotient);
+            self.constraints.add_power(quotient);
         }
         Some(Sum::symbol(quotient))
     }
@@ -223,31 +230,31 @@ impl Place<'_, '_> {
         let first_is_it = if is_min { other.minus(&one)? } else { one.minus(&other)? };
         let second_is_it = first_is_it.times(-1)?;
         Some(self.chosen(ty, [one, other], |this, is_first| {
-            this.values.constraints.add(if is_first { first_is_it.clone() } else { second_is_it.clone() });
+            this.constraints.add(if is_first { first_is_it.clone() } else { second_is_it.clone() });
         }))
     }
 
     /// A value that is one of two sums, and what that says of it. `choose` says what holds where it is the first one, or not.
     fn chosen(&mut self, ty: IntType, sums: [Sum; 2], choose: impl Fn(&mut Self, bool)) -> Sum {
-        let symbol = self.values.constraints.fresh(Some(ty.range()));
+        let symbol = self.constraints.fresh(Some(ty.range()));
         let value = Sum::symbol(symbol);
         let of_sum = |sum: &Sum| [sum.minus(&value), value.minus(sum)].into_iter().flatten();
         let bounds: Vec<Sum> = sums.iter().flat_map(of_sum).collect();
-        let before = self.values.constraints.state();
+        let before = self.constraints.state();
         let mut ways = Vec::new();
         for (sum, is_first) in sums.into_iter().zip([true, false]) {
-            self.values.constraints.restore(before.clone());
+            self.constraints.restore(before.clone());
             choose(self, is_first);
             self.equate(symbol, &sum);
-            let holds: Vec<bool> = bounds.iter().map(|bound| self.values.constraints.implies(bound)).collect();
-            ways.push((self.values.constraints.state(), holds));
+            let holds: Vec<bool> = bounds.iter().map(|bound| self.constraints.implies(bound)).collect();
+            ways.push((self.constraints.state(), holds));
         }
         let (first, holds_first) = ways.swap_remove(0);
         let (_, holds_second) = ways.swap_remove(0);
-        self.values.constraints.join(first);
+        self.constraints.join(first);
         for (at, bound) in bounds.into_iter().enumerate() {
             if holds_first[at] && holds_second[at] {
-                self.values.constraints.add(bound);
+                self.constraints.add(bound);
             }
         }
         value
@@ -257,13 +264,16 @@ impl Place<'_, '_> {
     pub(super) fn equate(&mut self, symbol: Symbol, sum: &Sum) {
         let value = Sum::symbol(symbol);
         for sum in [value.minus(sum), sum.minus(&value)].into_iter().flatten() {
-            self.values.constraints.add(sum);
+            self.constraints.add(sum);
         }
-        if self.values.constraints.is_power(sum) {
-            self.values.constraints.add_power(symbol);
+        if self.constraints.is_power(sum) {
+            self.constraints.add_power(symbol);
         }
     }
+}
 
+/// Values that stay known while variables change.
+impl Reader<'_, '_> {
     /// What values are, one for each lane, under symbols that stay when variables change.
     pub(super) fn pinned(&mut self, value: &Expr) -> Vec<Option<Symbol>> {
         let lanes: Vec<&Expr> = match (&value.kind, self.names.ty(value.ty)) {
@@ -272,7 +282,7 @@ impl Place<'_, '_> {
             (ExprKind::Load(object), Type::Vector { lanes, .. }) => {
                 let Some(Source { variable, part: None }) = source_of(object) else { return Vec::new() };
                 let lanes = usize::from(*lanes);
-                let is_followed = self.values.constraints.follows(variable);
+                let is_followed = self.constraints.follows(variable);
                 return (0..lanes).map(|lane| is_followed.then(|| self.pin_part(variable, lane))).collect();
             }
             _ => vec![value],
@@ -300,7 +310,7 @@ impl Place<'_, '_> {
     }
 
     fn pin(&mut self, sum: &Sum) -> Symbol {
-        let symbol = self.values.constraints.fresh(None);
+        let symbol = self.constraints.fresh(None);
         self.equate(symbol, sum);
         symbol
     }
@@ -311,13 +321,111 @@ impl Place<'_, '_> {
         self.pin(&known.map_or(Sum::symbol(Symbol::Variable(source)), Sum::number))
     }
 
+    /// Gives a variable, or a part of it, what was pinned.
+    pub(super) fn give_all(&mut self, target: Source, pinned: Vec<Option<Symbol>>) {
+        let ty = self.names.variable(target.variable).ty;
+        let has_parts = matches!(self.names.ty(ty), Type::Vector { .. } | Type::Record(_));
+        for (lane, pinned) in pinned.into_iter().enumerate() {
+            let part = if has_parts { target.part.or(Some(lane)) } else { target.part };
+            self.give(Source { part, ..target }, pinned);
+        }
+    }
+
     /// A variable, or a part of it, has a value from here on that was pinned before.
-    pub(super) fn give(&mut self, source: Source, pinned: Option<Symbol>) {
+    fn give(&mut self, source: Source, pinned: Option<Symbol>) {
         let Some(pinned) = pinned else { return };
-        if self.values.constraints.follows(source.variable) {
+        if self.constraints.follows(source.variable) {
             self.equate(Symbol::Variable(source), &Sum::symbol(pinned));
         }
-        self.values.constraints.project(pinned);
+        self.constraints.project(pinned);
+    }
+}
+
+/// What conditions say.
+impl Reader<'_, '_> {
+    /// Takes note of what a condition says that holds here, or does not, and that changes nothing.
+    pub(super) fn assume(&mut self, cond: &Expr, truth: bool) {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        match &cond.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.assume(inner, !truth),
+            ExprKind::And(one, other) | ExprKind::Binary(BinaryOp::And, one, other) if truth => {
+                self.assume(one, true);
+                self.assume(other, true);
+            }
+            ExprKind::Or(one, other) | ExprKind::Binary(BinaryOp::Or, one, other) if !truth => {
+                self.assume(one, false);
+                self.assume(other, false);
+            }
+            ExprKind::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), left, right) => {
+                if (*op == Eq) == truth && matches!(op, Eq | Ne) && self.names.constant(right) == Some(0) {
+                    self.assume_power(left);
+                }
+                if let (Some(left), Some(right)) = (self.sum_of(left), self.sum_of(right)) {
+                    self.assume_compared(*op, truth, &left, &right);
+                }
+            }
+            ExprKind::Convert(inner) if self.int_type(inner.ty).is_some() && self.int_type(cond.ty).is_some() => {
+                match self.int_type(inner.ty).is_some_and(|ty| ty.width == 1) {
+                    true => self.assume(inner, truth),
+                    false => self.assume_number(inner, truth),
+                }
+            }
+            _ if self.int_type(cond.ty).is_some_and(|ty| ty.width > 1) => self.assume_number(cond, truth),
+            _ => {}
+        }
+    }
+
+    /// A number as a condition: it is not zero, or it is.
+    fn assume_number(&mut self, value: &Expr, truth: bool) {
+        if !truth {
+            self.assume_power(value);
+        }
+        if let Some(sum) = self.sum_of(value) {
+            self.assume_compared(BinaryOp::Ne, truth, &sum, &Sum::number(0));
+        }
+    }
+
+    fn assume_compared(&mut self, op: BinaryOp, truth: bool, left: &Sum, right: &Sum) {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        let op = match (op, truth) {
+            (_, true) => op,
+            (Eq, false) => Ne,
+            (Ne, false) => Eq,
+            (Lt, false) => Ge,
+            (Le, false) => Gt,
+            (Gt, false) => Le,
+            _ => Lt,
+        };
+        let (up, down) = (left.minus(right), right.minus(left));
+        let strictly = |sum: Option<Sum>| sum.and_then(|sum| sum.plus(&Sum::number(-1)));
+        let holds: Vec<Sum> = match op {
+            Lt => strictly(down).into_iter().collect(),
+            Le => down.into_iter().collect(),
+            Gt => strictly(up).into_iter().collect(),
+            Ge => up.into_iter().collect(),
+            Eq => up.into_iter().chain(down).collect(),
+            // What is on one side, and not there, is beyond it.
+            _ => {
+                let sides = [up, down].into_iter().flatten().filter(|side| self.constraints.implies(side));
+                sides.filter_map(|side| strictly(Some(side))).collect()
+            }
+        };
+        holds.into_iter().for_each(|sum| self.constraints.add(sum));
+    }
+
+    /// `n & (n - 1)` is zero: `n` is a power of two, or zero, or the least number of its type.
+    fn assume_power(&mut self, value: &Expr) {
+        let ExprKind::Binary(BinaryOp::BitAnd, one, other) = &value.kind else { return };
+        for (whole, less) in [(one, other), (other, one)] {
+            let ExprKind::Binary(BinaryOp::Sub, from, by) = &less.kind else { continue };
+            if self.names.constant(by) != Some(1) {
+                continue;
+            }
+            let (Some(whole), Some(from)) = (self.sum_of(whole), self.sum_of(from)) else { continue };
+            if let Some((symbol @ Symbol::Variable(_), 1)) = whole.multiple().filter(|_| whole == from) {
+                self.constraints.add_power(symbol);
+            }
+        }
     }
 }
 

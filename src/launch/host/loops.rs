@@ -71,7 +71,8 @@ impl<'u> Place<'_, 'u> {
             return None;
         }
         let variable = self.variable_of(target)?;
-        let ty = self.int_type(self.names.variable(variable).ty)?;
+        let ty = self.names.variable(variable).ty;
+        let ty = self.reader().int_type(ty)?;
         let is_below = cond.as_ref().is_some_and(|cond| match &cond.kind {
             syntax::ExprKind::Binary(syntax::BinaryOp::Lt, left, _) => name_of(left) == Some(name),
             _ => false,
@@ -80,7 +81,7 @@ impl<'u> Place<'_, 'u> {
             return None;
         }
         let before = self.names.value(target);
-        let start = self.pinned(&before).into_iter().next().flatten()?;
+        let start = self.reader().pinned(&before).into_iter().next().flatten()?;
         Some(Stepped { variable, start, direction, goes_around: !ty.signed, is_below })
     }
 

@@ -8,6 +8,7 @@
 use super::api::{Prepared, simple_name};
 use super::changes::Changes;
 use super::effects::Effects;
+use super::forms::Reader;
 use super::found::Target;
 use super::unit::Code;
 use super::values::{Held, Values, held_from};
@@ -70,6 +71,11 @@ impl<'u> Place<'_, 'u> {
         let mut changes = self.changed.none_of();
         self.effects().changed_in_variable(variable, &mut changes);
         changes
+    }
+
+    /// What values are here.
+    pub(super) fn reader(&mut self) -> Reader<'_, 'u> {
+        Reader { names: self.names, constraints: &mut self.values.constraints }
     }
 
     fn effects(&mut self) -> Effects<'_, 'u> {

@@ -3,7 +3,7 @@
 
 use super::api::{FIELDS, addressed, is_array_of_pointers, is_attribute, is_config, without_casts};
 use super::place::Place;
-use super::values::Held;
+use super::values::{Held, Source};
 use crate::resolve::Common;
 use crate::resolve::program::{TypeId, VariableId};
 use crate::syntax::parts::init_parts;
@@ -87,7 +87,9 @@ impl<'u> Place<'_, 'u> {
                 if let Some(&field) = position.and_then(|position| fields.get(position)) {
                     let held = self.assigned(field, None, value);
                     self.values.set(self.names, field, held);
-                    self.give_part(field, value);
+                    let value = self.names.value_as(value, self.names.variable(field).ty);
+                    let pinned = self.reader().pinned(&value);
+                    self.reader().give_all(Source { variable: field, part: None }, pinned);
                 }
             }
             self.values.tracked.extend(fields);

@@ -7,7 +7,7 @@
 //!
 //! Deliberately absent: how what is known came about.
 
-use super::place::Place;
+use super::forms::Reader;
 use super::sums::{self, Sum, Symbol};
 use super::values::{Source, load_source};
 use crate::calculus::{Axis, GeometryVar};
@@ -42,7 +42,7 @@ pub(super) struct Said {
     pub(super) args: Vec<Option<i128>>,
 }
 
-impl Place<'_, '_> {
+impl Reader<'_, '_> {
     /// What is said of a launch with these sizes and these arguments, in the types of the kernel's parameters.
     pub(super) fn said(&mut self, sizes: [&Measured; 2], args: &[Expr]) -> Said {
         let makes: [fn(Axis) -> GeometryVar; 2] = [GeometryVar::GridDim, GeometryVar::BlockDim];
@@ -51,16 +51,16 @@ impl Place<'_, '_> {
                 let known = size.lanes[axis.index()].map(|lane| Sum::number(i128::from(lane)));
                 let pinned = size.pinned.get(axis.index()).copied().flatten().map(Sum::symbol);
                 let symbol = Symbol::Launch(Term::Size(make(axis)));
-                self.values.constraints.set_range(symbol, Some((1, MOST)));
+                self.constraints.set_range(symbol, Some((1, MOST)));
                 if let Some(sum) = known.or(pinned) {
                     self.equate(symbol, &sum);
-                    self.values.constraints.add(Sum { plus: -1, ..Sum::symbol(symbol) });
+                    self.constraints.add(Sum { plus: -1, ..Sum::symbol(symbol) });
                 }
             }
         }
-        self.values.constraints.settle_all();
+        self.constraints.settle_all();
         self.name_arguments(args);
-        let value = |this: &Self, term: Term| match this.values.constraints.bounds(&Sum::symbol(Symbol::Launch(term))) {
+        let value = |this: &Self, term: Term| match this.constraints.bounds(&Sum::symbol(Symbol::Launch(term))) {
             (Some(least), Some(most)) if least == most => Some(least),
             _ => None,
         };
@@ -83,11 +83,11 @@ impl Place<'_, '_> {
             let range = self.int_type(arg.ty).map(|ty| ty.range());
             if let Some(sum) = self.sum_of(arg) {
                 let symbol = Symbol::Launch(Term::Param(position));
-                self.values.constraints.set_range(symbol, range);
+                self.constraints.set_range(symbol, range);
                 self.equate(symbol, &sum);
             }
         }
-        self.values.constraints.settle_all();
+        self.constraints.settle_all();
     }
 
     /// Takes note of how the parameters of a function are related in the calls that it is looked at for.
@@ -96,7 +96,7 @@ impl Place<'_, '_> {
             let Term::Param(position) = *term else { return None };
             let variable = self.names.variable_named(&function.params.get(position)?.name.text)?;
             let symbol = Symbol::Variable(Source { variable, part: None });
-            self.values.constraints.follows(variable).then_some(symbol)
+            self.constraints.follows(variable).then_some(symbol)
         };
         let mut found = Vec::new();
         for relation in relations {
@@ -107,10 +107,10 @@ impl Place<'_, '_> {
             });
         }
         for (sum, power) in found.into_iter().flatten() {
-            sum.into_iter().for_each(|sum| self.values.constraints.add(sum));
+            sum.into_iter().for_each(|sum| self.constraints.add(sum));
             if let Some(symbol) = power {
-                self.values.constraints.add(Sum::symbol(symbol));
-                self.values.constraints.add_power(symbol);
+                self.constraints.add(Sum::symbol(symbol));
+                self.constraints.add_power(symbol);
             }
         }
     }
@@ -118,23 +118,23 @@ impl Place<'_, '_> {
     /// What is known of the launch alone.
     fn left_relations(&mut self) -> Vec<Relation> {
         let mut relations = Vec::new();
-        let terms: Vec<Symbol> = self.values.constraints.spoken_of().into_iter().filter(is_of_launch).collect();
+        let terms: Vec<Symbol> = self.constraints.spoken_of().into_iter().filter(is_of_launch).collect();
         for &symbol in &terms {
             let Symbol::Launch(term) = symbol else { continue };
             // Who knows a number needs no relation to others.
-            if has_one_value(self.values.constraints.bounds(&Sum::symbol(symbol))) {
-                self.values.constraints.project(symbol);
+            if has_one_value(self.constraints.bounds(&Sum::symbol(symbol))) {
+                self.constraints.project(symbol);
                 continue;
             }
-            let divisor = self.values.constraints.divisor(symbol);
+            let divisor = self.constraints.divisor(symbol);
             if divisor > 1 {
                 relations.push(Relation::Multiple(term, divisor));
             }
         }
         while let Some(symbol) = self.next_to_leave() {
-            self.values.constraints.project(symbol);
+            self.constraints.project(symbol);
         }
-        let constraints = &self.values.constraints;
+        let constraints = &self.constraints;
         for symbol in constraints.powers() {
             let Symbol::Launch(term) = symbol else { continue };
             if constraints.implies(&Sum::symbol(symbol)) {
@@ -166,8 +166,8 @@ impl Place<'_, '_> {
     /// A symbol that is none of the launch, first one that is equal to something.
     fn next_to_leave(&self) -> Option<Symbol> {
         let open: Vec<Symbol> =
-            self.values.constraints.spoken_of().into_iter().filter(|symbol| !is_of_launch(symbol)).collect();
-        let equal = open.iter().find(|&&symbol| self.values.constraints.has_equal(symbol));
+            self.constraints.spoken_of().into_iter().filter(|symbol| !is_of_launch(symbol)).collect();
+        let equal = open.iter().find(|&&symbol| self.constraints.has_equal(symbol));
         equal.or(open.first()).copied()
     }
 

@@ -173,14 +173,14 @@ impl<'u> Walk<'_, 'u> {
             self.found.missed += 1;
         }
         let as_held = self.as_parameters(decl, &values);
-        let said = self.place.said([&grid, &block], &as_held);
+        let said = self.place.reader().said([&grid, &block], &as_held);
         self.place.values.constraints.read_for_launch(false);
         self.place.values.constraints.restore(before);
         for (size, found) in [&mut grid, &mut block].into_iter().zip(said.sizes) {
             let is_by_axis = size.given == Given::ByAxis;
             size.lanes.iter_mut().zip(found).for_each(|(lane, found)| *lane = lane.or(found.filter(|_| is_by_axis)));
         }
-        let same_pointers = self.place.same_pointers(&values);
+        let same_pointers = self.place.reader().same_pointers(&values);
         let mut args = self.known_arguments(decl, &kernels, &values);
         args.iter_mut().zip(said.args).for_each(|(known, found)| *known = known.or(found));
         self.found.understood.launches.push(site.span);
@@ -270,11 +270,11 @@ impl<'u> Walk<'_, 'u> {
                 if variable_of(&value).is_some_and(|variable| self.place.values.from_elsewhere.contains(&variable)) {
                     unknown = Given::Elsewhere;
                 }
-                pinned = self.place.pinned(&value);
+                pinned = self.place.reader().pinned(&value);
                 lanes
             }
             Size::Held(held, variable) => {
-                pinned = self.place.pinned_parts(*variable);
+                pinned = self.place.reader().pinned_parts(*variable);
                 held.lanes.clone()
             }
             Size::Absent | Size::Unknown => None,

@@ -8,8 +8,8 @@
 //!
 //! Deliberately absent: completeness, and what symbols mean.
 
-use super::values::Source;
 use crate::launch::Term;
+use crate::resolve::program::VariableId;
 use std::collections::BTreeMap;
 
 /// Inequalities beyond which the longer ones are dropped.
@@ -22,6 +22,21 @@ const MOST_RELATED: usize = 32;
 const GREATEST: i128 = 1 << 80;
 /// Factors of a product.
 const DEGREE: usize = 2;
+
+/// A host variable, or a lane or field of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Source {
+    pub(super) variable: VariableId,
+    pub(super) part: Option<usize>,
+}
+
+impl Source {
+    /// Whether another part of the same variable is meant.
+    pub(super) fn is_beside(self, other: Source) -> bool {
+        let parts = self.part.zip(other.part);
+        self.variable == other.variable && parts.is_some_and(|(one, other)| one != other)
+    }
+}
 
 /// A number that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

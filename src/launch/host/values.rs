@@ -9,27 +9,13 @@
 
 use super::changes::Changes;
 use super::constraints::Constraints;
+pub(super) use super::sums::Source;
 use crate::resolve::program::{Expr, ExprKind, Type, TypeId, VariableId};
 use crate::resolve::{Declared, Lanes};
 use rustc_hash::FxHashSet;
 
 /// Operations in a value beyond which none is followed.
 pub(super) const DEPTH: usize = 12;
-
-/// A host variable, or a lane or field of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Source {
-    pub(super) variable: VariableId,
-    pub(super) part: Option<usize>,
-}
-
-impl Source {
-    /// Whether another part of the same variable is meant.
-    fn is_beside(self, other: Source) -> bool {
-        let parts = self.part.zip(other.part);
-        self.variable == other.variable && parts.is_some_and(|(one, other)| one != other)
-    }
-}
 
 /// What a variable holds, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
