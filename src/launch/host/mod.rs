@@ -18,6 +18,7 @@ mod calls;
 mod changes;
 mod conditions;
 mod constraints;
+mod declarations;
 mod effects;
 mod escapes;
 mod flow;
