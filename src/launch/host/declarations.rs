@@ -11,73 +11,63 @@ use super::walk::Walk;
 use crate::resolve::program::Type;
 use crate::source::Span;
 use crate::syntax::parts::init_parts;
-use crate::syntax::{self, Init, Item, ItemKind, Qualifier, TypeKind};
+use crate::syntax::{self, Init, Qualifier, TypeKind};
 
 impl<'u> Walk<'_, 'u> {
-    /// A local declaration; a variable that nothing changes may be a constant.
-    pub(super) fn item(&mut self, item: &'u Item) {
-        let ItemKind::Variables(variables) = &item.kind else {
-            return self.place.names.declare_item(item);
+    /// A variable of a local declaration, after what its initialiser launches; one that nothing changes may be a constant.
+    pub(super) fn declare_variable(&mut self, syntax: &'u syntax::Variable) {
+        let mut written = self.place.names.declared_type(&syntax.ty, &syntax.qualifiers);
+        let changes = self.place.changes_in_variable(syntax);
+        let rows: Vec<_> =
+            init_parts(syntax.init.as_ref()).iter().flat_map(|value| self.place.allocated_rows(value)).collect();
+        self.place.forget(&changes);
+        self.place.assume_rows(rows);
+        let value = match &syntax.init {
+            Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
+                let value = self.place.names.value(value);
+                written.ty = value.ty;
+                Some(value)
+            }
+            Some(init)
+                if self.place.names.is_integral(written.ty)
+                    || matches!(*self.place.names.ty(written.ty), Type::Vector { .. })
+                    || self.place.reader().is_listed(init, written.ty) =>
+            {
+                Some(self.place.names.initial_value(init, written.ty, syntax.span))
+            }
+            _ => None,
         };
-        for syntax in variables {
-            self.place.names.declare_inside(&syntax.ty);
-            let mut written = self.place.names.declared_type(&syntax.ty, &syntax.qualifiers);
-            for value in init_parts(syntax.init.as_ref()) {
-                self.forget_changed_within(value);
-                self.expr(value);
-            }
-            let changes = self.place.changes_in_variable(syntax);
-            let rows: Vec<_> =
-                init_parts(syntax.init.as_ref()).iter().flat_map(|value| self.place.allocated_rows(value)).collect();
-            self.place.forget(&changes);
-            self.place.assume_rows(rows);
-            let value = match &syntax.init {
-                Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
-                    let value = self.place.names.value(value);
-                    written.ty = value.ty;
-                    Some(value)
-                }
-                Some(init)
-                    if self.place.names.is_integral(written.ty)
-                        || matches!(*self.place.names.ty(written.ty), Type::Vector { .. })
-                        || self.place.reader().is_listed(init, written.ty) =>
-                {
-                    Some(self.place.names.initial_value(init, written.ty, syntax.span))
-                }
-                _ => None,
-            };
-            let pinned = value.as_ref().map(|value| self.place.reader().pinned(value)).unwrap_or_default();
-            let variable = self.place.names.declare_written(&syntax.name, written);
-            self.declare_unread(&syntax.name, syntax.span);
-            self.place.prepare(syntax, variable);
-            let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
-            let name = &syntax.name.text;
-            let is_followed = !written.is_reference && !written.is_volatile && !is_static(&syntax.qualifiers);
-            if is_followed && self.place.changed.is_followed(name) {
-                self.place.values.constraints.follow(variable);
-            }
-            if self.place.changed.is_exposed(name) && !is_const || written.is_reference {
-                self.place.reader().give_all(Source { variable, part: None }, pinned);
-                continue;
-            }
-            // What a static variable holds is left from the call before, which may have handed it out.
-            if (is_static(&syntax.qualifiers) || written.is_volatile) && !is_const {
-                continue;
-            }
-            self.place.values.own.insert(variable);
-            if self.place.changed.has(name) {
-                self.place.values.tracked.push(variable);
-            }
-            if let Some(value) = &value {
-                self.place.note_made(variable, (init_parts(syntax.init.as_ref()), value, written.ty));
-            }
-            let held = match value {
-                Some(value) => held_from(self.place.names, &value, written.ty),
-                None => held_at_first(self.place.names, written.ty),
-            };
-            self.place.set(variable, held);
-            self.place.reader().give_all(Source { variable, part: None }, pinned);
+        let pinned = value.as_ref().map(|value| self.place.reader().pinned(value)).unwrap_or_default();
+        let variable = self.place.names.declare_written(&syntax.name, written);
+        self.declare_unread(&syntax.name, syntax.span);
+        self.place.prepare(syntax, variable);
+        let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
+        let name = &syntax.name.text;
+        let is_followed = !written.is_reference && !written.is_volatile && !is_static(&syntax.qualifiers);
+        if is_followed && self.place.changed.is_followed(name) {
+            self.place.values.constraints.follow(variable);
         }
+        if self.place.changed.is_exposed(name) && !is_const || written.is_reference {
+            self.place.reader().give_all(Source { variable, part: None }, pinned);
+            return;
+        }
+        // What a static variable holds is left from the call before, which may have handed it out.
+        if (is_static(&syntax.qualifiers) || written.is_volatile) && !is_const {
+            return;
+        }
+        self.place.values.own.insert(variable);
+        if self.place.changed.has(name) {
+            self.place.values.tracked.push(variable);
+        }
+        if let Some(value) = &value {
+            self.place.note_made(variable, (init_parts(syntax.init.as_ref()), value, written.ty));
+        }
+        let held = match value {
+            Some(value) => held_from(self.place.names, &value, written.ty),
+            None => held_at_first(self.place.names, written.ty),
+        };
+        self.place.set(variable, held);
+        self.place.reader().give_all(Source { variable, part: None }, pinned);
     }
 
     /// Declares what a declarator without a name of its own may declare: the names of a structured binding.

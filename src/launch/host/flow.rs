@@ -22,8 +22,8 @@ use super::walk::Walk;
 use super::ways::{Taken, has_exit, has_label, leaves};
 use crate::resolve::program::Type;
 use crate::resolve::{Declared, ScopeId, TemplateValue};
-use crate::syntax::parts::{expr_has, parts_of};
-use crate::syntax::{self, Init, ItemKind, Qualifier, StmtKind, TypeKind};
+use crate::syntax::parts::{expr_has, init_parts, parts_of};
+use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 
 /// Looks at a function with the arguments of some of its calls.
 pub(super) fn look_at<'u>(
@@ -259,7 +259,7 @@ impl<'u> Walk<'_, 'u> {
     }
 
     /// Makes unknown what an expression changes that launches something: `n++, k<<<n, 32>>>()`.
-    pub(super) fn forget_changed_within(&mut self, value: &'u syntax::Expr) {
+    fn forget_changed_within(&mut self, value: &'u syntax::Expr) {
         if expr_has(value, &|part| is_interesting(part, &self.place.code.launching)) {
             let changes = self.place.changes_in(None, Some(value)).assigned();
             self.place.forget(&changes);
@@ -358,6 +358,21 @@ impl<'u> Walk<'_, 'u> {
         self.place.forget(&changes);
     }
 
+    /// A local declaration, and what is launched by its initialisers.
+    fn item(&mut self, item: &'u Item) {
+        let ItemKind::Variables(variables) = &item.kind else {
+            return self.place.names.declare_item(item);
+        };
+        for syntax in variables {
+            self.place.names.declare_inside(&syntax.ty);
+            for value in init_parts(syntax.init.as_ref()) {
+                self.forget_changed_within(value);
+                self.expr(value);
+            }
+            self.declare_variable(syntax);
+        }
+    }
+
     /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only
     /// constants are known (see [`super::effects`]).
     fn lambda(&mut self, lambda: &'u syntax::Lambda) {
@@ -383,7 +398,7 @@ impl<'u> Walk<'_, 'u> {
     }
 
     /// Looks for launches in an expression.
-    pub(super) fn expr(&mut self, value: &'u syntax::Expr) {
+    fn expr(&mut self, value: &'u syntax::Expr) {
         let wanted = |part: &syntax::Expr| is_interesting(part, &self.place.code.launching);
         if !expr_has(value, &wanted) {
             return;
