@@ -47,8 +47,8 @@ use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, Keeping, KernelReport,
-    Parse, Race, ScopeKind, Unknown,
+    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport,
+    Parse, Race, Scope, ScopeKind, Unknown,
 };
 use crate::judge;
 use crate::launch::{self, Launched};
@@ -376,7 +376,7 @@ fn check_kernel(
         Some(alone) if holds_for_itself(&alone.0) => alone,
         Some((alone, own)) => match judged(Relations::Stated) {
             (mut report, kernel) if matches!(report.race, Race::RaceFree | Race::Racy) => {
-                told_of_launches(&mut report, alone);
+                told_of_launches(&mut report);
                 (report, kernel)
             }
             // What they say decided nothing.
@@ -396,21 +396,12 @@ fn holds_for_itself(report: &KernelReport) -> bool {
     is_free && report.scope.as_ref().is_some_and(|scope| scope.kind != ScopeKind::Contract)
 }
 
-/// What is proved from what the launches say is proved of these, which keep the contract that the kernel has without it.
-fn told_of_launches(report: &mut KernelReport, alone: KernelReport) {
-    if report.race != Race::RaceFree {
-        return;
-    }
-    let kinds = report.scope.as_mut().map(|scope| &mut scope.kind);
-    kinds.filter(|kind| **kind == ScopeKind::AllGeometries).into_iter().for_each(|kind| *kind = ScopeKind::Launch);
-    let is_launch = report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch);
-    if report.contract.is_none() && is_launch {
-        report.contract = alone.contract;
-        report.launches = alone.launches;
-        for launch in &mut report.launches {
-            launch.keeping = Keeping::Kept;
-            launch.missing.clear();
-        }
+/// What is proved from what the launches say is proved of these alone. The contract that the kernel has without that is none of
+/// theirs: they may be free although they break it.
+fn told_of_launches(report: &mut KernelReport) {
+    let is_of_all = |scope: &&mut Scope| scope.kind == ScopeKind::AllGeometries;
+    if let Some(scope) = report.scope.as_mut().filter(|_| report.race == Race::RaceFree).filter(is_of_all) {
+        scope.kind = ScopeKind::Launch;
     }
 }
 
