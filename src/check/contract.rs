@@ -20,6 +20,7 @@ pub(super) fn report(context: &Context<'_>, contract: &Contract) -> report::Cont
         is_plausible: contract.standing == Standing::Plausible,
         assumptions: contract.assumptions.iter().map(|each| assumption(context, each)).collect(),
         launches: launches(context, contract),
+        stated: None,
     }
 }
 

@@ -11,6 +11,7 @@
 mod agreement;
 mod assertion;
 mod barrier_divergence;
+pub mod broken_contract;
 mod causes;
 mod contents;
 mod contract;
@@ -161,6 +162,7 @@ fn verb(access: PlaceAccess) -> &'static str {
         PlaceAccess::Barrier => "waits",
         PlaceAccess::Claim => "claims",
         PlaceAccess::Launch => "launches",
+        PlaceAccess::Kernel => "begins",
     }
 }
 

@@ -18,6 +18,7 @@ pub fn page(rule: RuleId) -> &'static str {
         RuleId::ArrayBounds => include_str!("pages/array-bounds.md"),
         RuleId::Assertion => include_str!("pages/assertion.md"),
         RuleId::ImpossibleLaunch => include_str!("pages/impossible-launch.md"),
+        RuleId::BrokenContract => include_str!("pages/broken-contract.md"),
         RuleId::Unsupported => include_str!("pages/unsupported.md"),
         RuleId::Parse => include_str!("pages/parse.md"),
     }

@@ -2,6 +2,10 @@
 //!
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
+mod judging;
+
+pub(super) use judging::{ContractsArgs, GlobalOffset, JudgingArgs, Solver, TableFormat};
+
 use crate::driver::passes::{self, Pass};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,6 +34,8 @@ pub(super) enum Command {
     Trace(TraceArgs),
     /// Build, log and execute a CUDA program once, and say for which inputs that run shows that there is no race
     Amplify(AmplifyArgs),
+    /// Write the contracts of kernels as a table, which can be kept and compared
+    Contracts(ContractsArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
     /// What this program runs itself as, to read files through libclang
@@ -62,34 +68,18 @@ pub(super) struct CheckArgs {
     /// Path under which standard input is reported, and whose extension says its language
     #[arg(long, value_name = "PATH", help_heading = "Source")]
     pub(super) stdin_filename: Option<PathBuf>,
-    /// Solver to ask where the built-in rules and the search leave a question open
-    #[arg(long, value_enum, default_value_t = Solver::Auto, help_heading = "Proof")]
-    pub(super) solver: Solver,
+    #[command(flatten)]
+    pub(super) judging: JudgingArgs,
     /// Between which threads races are sought
     #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
     pub(super) level: Level,
     /// Judge every kernel for all launches that there can be, not for those that keep its contract
     #[arg(long, help_heading = "Proof")]
     pub(super) any_launch: bool,
-    /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
-    #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
-    pub(super) lockstep_warps: Option<u32>,
-    /// Time after which a kernel is given up as unknown
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
-    pub(super) time_limit: f64,
-    /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it or a launch is given,
-    /// which is told]
-    #[arg(long, value_enum, value_name = "0|any", help_heading = "Device")]
-    pub(super) global_offset: Option<GlobalOffset>,
-    /// The most work-items of a work-group of OpenCL, which has no limit of its own
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Device")]
-    pub(super) max_work_group_size: Option<u32>,
-    /// Work-groups of OpenCL 2 are all of one size, as with -cl-uniform-work-group-size
-    #[arg(long, help_heading = "Device")]
-    pub(super) uniform_work_groups: bool,
-    /// Lanes of a wavefront of HIP
-    #[arg(long, value_name = "32|64", value_parser = wave, help_heading = "Device")]
-    pub(super) wave: Option<u32>,
+    /// Judge kernels under the contracts that a file states, as `raceproof contracts` writes them, and hold launches
+    /// against these
+    #[arg(long, value_name = "FILE", help_heading = "Proof", conflicts_with_all = ["any_launch", "block_dim", "grid_dim", "params"])]
+    pub(super) contracts: Option<PathBuf>,
     /// Replay the derivation of every proof with the independent checker
     #[arg(long, help_heading = "Proof")]
     pub(super) check_proofs: bool,
@@ -142,16 +132,6 @@ pub(super) struct OutputArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-}
-
-/// Where global ids start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum GlobalOffset {
-    /// At 0
-    #[value(name = "0")]
-    Zero,
-    /// Anywhere
-    Any,
 }
 
 #[derive(Args, Debug)]
@@ -394,20 +374,6 @@ pub(super) enum FrontEnd {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Solver {
-    /// The first of these that is found on this machine, or none
-    Auto,
-    /// None
-    None,
-    /// Z3, on the PATH or named by RACEPROOF_Z3
-    Z3,
-    /// cvc5, on the PATH or named by RACEPROOF_CVC5
-    Cvc5,
-    /// Bitwuzla, on the PATH or named by RACEPROOF_BITWUZLA
-    Bitwuzla,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Level {
     /// Threads of one block
     Block,
@@ -479,28 +445,4 @@ pub(super) enum Stage {
 fn passes() -> impl TypedValueParser<Value = Pass> {
     let values = passes::all().map(|pass| PossibleValue::new(pass.name).help(pass.about));
     PossibleValuesParser::new(values).map(|name| passes::named(&name).expect("it is one of them"))
-}
-
-/// A size that no hardware has.
-#[derive(Debug, thiserror::Error)]
-enum NoSuchSize {
-    #[error("warps that run in lock-step have 2, 4, 8, 16, 32 or 64 threads")]
-    Warp,
-    #[error("wavefronts have 32 or 64 lanes")]
-    Wavefront,
-}
-
-/// A number of threads that hardware can run in lock-step.
-fn lockstep(typed: &str) -> Result<u32, NoSuchSize> {
-    let threads = typed.parse().ok().filter(|threads: &u32| threads.is_power_of_two() && (2..=64).contains(threads));
-    threads.ok_or(NoSuchSize::Warp)
-}
-
-/// The lanes of a wavefront.
-fn wave(typed: &str) -> Result<u32, NoSuchSize> {
-    match typed {
-        "32" => Ok(32),
-        "64" => Ok(64),
-        _ => Err(NoSuchSize::Wavefront),
-    }
 }

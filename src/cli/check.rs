@@ -5,11 +5,12 @@ use super::args::{CheckArgs, Format, OutputArgs};
 use super::failing::fails;
 use super::fix;
 use super::interrupt::Interrupt;
-use super::output::{color, complain, remark, terminal_width, to_stdout};
+use super::output::{color, complain, remark, terminal_width, to_stdout, warn};
 use super::progress::Bar;
 use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
+use crate::driver::contracts::StatedContracts;
 use crate::driver::crash;
 use crate::driver::options::Options;
 use crate::driver::parallel::{Input, Problem, Run, check_all};
@@ -57,6 +58,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     }
     exit = exit.max(unmatched_kernels(&run, &options));
     exit = exit.max(unmatched_params(&run, &options));
+    if let Some(contracts) = options.contracts.as_ref().filter(|_| options.kernels.is_empty()) {
+        unmet_contracts(contracts, &run.report);
+    }
     if exit == Exit::Clean && has_findings {
         exit = Exit::Findings;
     }
@@ -127,12 +131,12 @@ fn detail(args: &OutputArgs) -> text::Detail {
     }
 }
 
-fn problems(problems: &[Problem]) -> Exit {
+pub(super) fn problems(problems: &[Problem]) -> Exit {
     let mut exit = Exit::Clean;
     for problem in problems {
         complain(&problem.to_string());
         exit = exit.max(match problem {
-            Problem::Unreadable { .. } => Exit::Usage,
+            Problem::Unreadable { .. } | Problem::Misfit(_) => Exit::Usage,
             Problem::Bug { .. } => Exit::Bug,
         });
     }
@@ -140,7 +144,7 @@ fn problems(problems: &[Problem]) -> Exit {
 }
 
 /// A misspelt `--kernel` would otherwise look like a clean run.
-fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
+pub(super) fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
     let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
     let mut exit = Exit::Clean;
     for wanted in &options.kernels {
@@ -155,6 +159,16 @@ fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
         }
     }
     exit
+}
+
+/// A contract of a kernel that is not there says nothing; somebody may rely on it.
+fn unmet_contracts(contracts: &StatedContracts, report: &Report) {
+    let (gone, elsewhere) = contracts.unmet(report);
+    gone.iter().for_each(|line| warn(line));
+    if elsewhere > 0 {
+        let are = if elsewhere == 1 { "contract is" } else { "contracts are" };
+        remark(&format!("{elsewhere} {are} of files that were not checked (--contracts)"));
+    }
 }
 
 /// A misspelt `--param` would otherwise fix nothing.

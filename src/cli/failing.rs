@@ -2,7 +2,7 @@
 
 use super::args::FailOn;
 use crate::diagnostic::Severity;
-use crate::diagnostic::report::{Certainty, Divergence, Finding, KernelReport, Parse, Race, Report};
+use crate::diagnostic::report::{Certainty, Divergence, Finding, Keeping, KernelReport, Parse, Race, Report};
 
 /// Whether `report` holds anything that the user wants to fail on.
 pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {
@@ -21,9 +21,16 @@ fn kernel_fails(kernel: &KernelReport, wanted: &[FailOn]) -> bool {
                 || has(kernel, Certainty::Possible)
         }
         FailOn::Unknown => kernel.race == Race::Unknown || kernel.divergence == Divergence::Unknown,
-        FailOn::OpenContract => kernel.leaves_a_contract(),
+        FailOn::OpenContract => is_open(kernel),
         FailOn::Never => false,
     })
+}
+
+/// Whether the contract of a kernel is left to whoever launches it: one that is stated may be kept by all launches.
+fn is_open(kernel: &KernelReport) -> bool {
+    let launches = kernel.launches();
+    let are_kept = !launches.is_empty() && launches.iter().all(|launch| launch.keeping == Keeping::Kept);
+    kernel.leaves_a_contract() && !are_kept
 }
 
 fn is_divergent(kernel: &KernelReport) -> bool {

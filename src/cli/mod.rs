@@ -1,4 +1,4 @@
-//! The command line: `raceproof check`, `show`, `instrument`, `run` and `explain`.
+//! The command line: `raceproof check`, `contracts`, `show`, `instrument`, `run` and `explain`.
 //!
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
@@ -10,6 +10,7 @@
 mod amplify;
 mod args;
 mod check;
+mod contracts;
 mod explain;
 mod failing;
 mod fix;
@@ -73,6 +74,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(&args),
+        Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
         Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),

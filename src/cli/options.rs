@@ -3,14 +3,15 @@
 //! Every error names the argument and says what to write instead.
 
 use super::args::{
-    self, AmplifyArgs, CheckArgs, Headers, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver,
-    SourceArgs,
+    self, AmplifyArgs, CheckArgs, ContractsArgs, Headers, InstrumentArgs, JudgingArgs, Lang, LaunchArgs, Level,
+    RunArgs, ShowArgs, Solver, SourceArgs,
 };
 use super::geometry;
 use crate::driver::CompileCommands;
+use crate::driver::contracts::StatedContracts;
 use crate::driver::options::{
     self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
-    Settings, SolverKind, Timings,
+    Settings, SolverKind, Timings, Told,
 };
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
@@ -24,9 +25,42 @@ const MAX_SECONDS: f64 = 1e6;
 
 /// The options of `check`.
 pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
-    let seconds = args.time_limit;
-    ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
-    let mut options = common(&args.source, &args.launch, spoken_language(args))?;
+    let mut options = common(&args.source, &args.launch, spoken_language(&args.source, &args.paths))?;
+    judging(&args.judging, &mut options)?;
+    options.judging.levels = match args.level {
+        Level::Block => Levels::Block,
+        Level::Grid => Levels::Grid,
+        Level::All => Levels::All,
+    };
+    options.judging.launches = if args.any_launch { Launches::All } else { Launches::OfContracts };
+    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
+    options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
+    options.jobs = args.jobs.map(usize::from);
+    options.headers = headers(args.source.headers, &args.paths);
+    // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
+    let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
+    options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
+    options.hints = if args.hints { Hints::Give } else { Hints::Omit };
+    options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
+    let contracts = args.contracts.as_deref().map(StatedContracts::read).transpose();
+    options.contracts = contracts.context("--contracts")?.map(Arc::new);
+    Ok(options)
+}
+
+/// The options of `contracts`.
+pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
+    let launch = LaunchArgs { kernels: args.kernels.clone(), ..LaunchArgs::default() };
+    let mut options = common(&args.source, &launch, spoken_language(&args.source, &args.paths))?;
+    judging(&args.judging, &mut options)?;
+    options.jobs = args.jobs.map(usize::from);
+    options.headers = headers(args.source.headers, &args.paths);
+    options.told = Told::Contracts;
+    Ok(options)
+}
+
+/// What both have in common.
+fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
+    options.judging.time_limit = seconds("--time-limit", args.time_limit)?;
     options.judging.lockstep = args.lockstep_warps;
     options.judging.device = Device {
         global_offset: match args.global_offset {
@@ -38,24 +72,8 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         uniform_work_groups: args.uniform_work_groups,
         wave: args.wave,
     };
-    options.judging.levels = match args.level {
-        Level::Block => Levels::Block,
-        Level::Grid => Levels::Grid,
-        Level::All => Levels::All,
-    };
-    options.judging.launches = if args.any_launch { Launches::All } else { Launches::OfContracts };
-    options.judging.time_limit = Duration::from_secs_f64(seconds);
-    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
-    options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
-    options.jobs = args.jobs.map(usize::from);
     options.judging.solver = solver(args.solver)?;
-    options.headers = headers(args.source.headers, &args.paths);
-    // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
-    let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
-    options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
-    options.hints = if args.hints { Hints::Give } else { Hints::Omit };
-    options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
-    Ok(options)
+    Ok(())
 }
 
 /// The solver that is meant, if it is on this machine.
@@ -144,12 +162,12 @@ fn dialect(lang: Lang) -> Dialect {
 }
 
 /// The one language of all that is checked, if there is one: it decides which limits a geometry has.
-fn spoken_language(args: &CheckArgs) -> Option<Language> {
-    if let Some(lang) = args.source.lang {
+fn spoken_language(source: &SourceArgs, paths: &[PathBuf]) -> Option<Language> {
+    if let Some(lang) = source.lang {
         return Some(dialect(lang).language());
     }
     let is_opencl = |path: &PathBuf| language_of(path) == Some(Language::OpenCl);
-    args.paths.iter().all(is_opencl).then_some(Language::OpenCl)
+    paths.iter().all(is_opencl).then_some(Language::OpenCl)
 }
 
 fn fixed(extents: Option<[u32; 3]>) -> [Option<u32>; 3] {

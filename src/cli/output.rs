@@ -26,6 +26,11 @@ pub(super) fn complain(message: &str) {
     say("error", message);
 }
 
+/// Writes what may be wrong as one line to standard error.
+pub(super) fn warn(message: &str) {
+    say("warning", message);
+}
+
 /// Writes what is worth knowing as one line to standard error.
 pub(super) fn remark(message: &str) {
     say("note", message);

@@ -74,6 +74,8 @@ pub enum RuleId {
     Assertion,
     /// A launch that no device runs.
     ImpossibleLaunch,
+    /// A stated contract that the kernel, or a launch of it, does not keep.
+    BrokenContract,
     /// A construct that is not modelled.
     Unsupported,
     /// Text that could not be read.
@@ -82,7 +84,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order in which they are listed.
-    pub const ALL: [RuleId; 12] = [
+    pub const ALL: [RuleId; 13] = [
         RuleId::DataRace,
         RuleId::WarpSynchronous,
         RuleId::SameValueWrite,
@@ -93,6 +95,7 @@ impl RuleId {
         RuleId::ArrayBounds,
         RuleId::Assertion,
         RuleId::ImpossibleLaunch,
+        RuleId::BrokenContract,
         RuleId::Unsupported,
         RuleId::Parse,
     ];
@@ -110,6 +113,7 @@ impl RuleId {
             RuleId::ArrayBounds => "array-bounds",
             RuleId::Assertion => "assertion",
             RuleId::ImpossibleLaunch => "impossible-launch",
+            RuleId::BrokenContract => "broken-contract",
             RuleId::Unsupported => "unsupported",
             RuleId::Parse => "parse",
         }

@@ -10,6 +10,7 @@
 use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
 use std::cmp::Reverse;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Everything that one run found.
@@ -125,6 +126,23 @@ pub struct Contract {
     pub assumptions: Vec<Assumption>,
     /// What the launches that were found say of it, in the order of their places.
     pub launches: Vec<CheckedLaunch>,
+    /// Where somebody states it; `None` if it was inferred.
+    pub stated: Option<StatedAt>,
+}
+
+/// A line of a file of contracts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedAt {
+    /// The file, as the user wrote it.
+    pub path: PathBuf,
+    /// The line.
+    pub line: u32,
+}
+
+impl fmt::Display for StatedAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
 }
 
 /// One condition of a contract.
@@ -454,6 +472,8 @@ pub enum PlaceAccess {
     Claim,
     /// A kernel is launched.
     Launch,
+    /// A kernel begins.
+    Kernel,
 }
 
 /// Why a finding is only possible.
@@ -708,11 +728,17 @@ impl PlaceAccess {
             PlaceAccess::Barrier => "barrier",
             PlaceAccess::Claim => "claim",
             PlaceAccess::Launch => "launch",
+            PlaceAccess::Kernel => "kernel",
         }
     }
 }
 
 impl KernelReport {
+    /// What the launches that were found say of its contract; empty if it has none.
+    pub fn launches(&self) -> &[CheckedLaunch] {
+        self.contract.as_ref().map_or(&[], |contract| &contract.launches)
+    }
+
     /// Whether its contract is that launches are flat along axes of which it reads nothing, and no more.
     pub fn asks_for_flat_launches(&self) -> bool {
         self.contract.as_ref().is_some_and(|contract| contract.to_keep().next().is_none())

@@ -11,6 +11,7 @@
 //! Deliberately absent: barriers of warps, which cost next to nothing; barriers that give a value
 //! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
 
+use super::contracts;
 use super::options::{Launches, Levels, Settings};
 use super::passes::{lowered, strengthened};
 use super::{Options, check, parallel, report_on, selected};
@@ -70,7 +71,9 @@ struct Unneeded {
 fn of_kernel(file: &Launched, function: FunctionId, report: &KernelReport, options: &Options) -> Of {
     let mut of = Of::default();
     let mut kernel = lowered(file, function, options);
-    let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
+    // What is proved under a stated contract is not judged anew without a barrier.
+    let is_stated = contracts::is_stated(file, function, options);
+    let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform && !is_stated;
     for (span, places) in places(&kernel) {
         let can_go = is_proved
             && is_plain(file.program.language, &file.program.sources, span)

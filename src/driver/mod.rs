@@ -9,6 +9,7 @@
 
 pub mod amplify;
 mod architecture;
+pub mod contracts;
 pub mod crash;
 mod described;
 mod dialect;
@@ -45,14 +46,16 @@ pub use options::Options;
 
 use crate::calculus::Kernel;
 use crate::check;
+use crate::check::verdict::Verdict;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport,
-    Parse, Race, Scope, ScopeKind, Unknown,
+    Assumption, AssumptionKind, Deciding, Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse,
+    Race, Scope, ScopeKind, Unknown,
 };
 use crate::judge;
-use crate::launch::{self, Launched};
+use crate::launch::{self, Facts, Launched};
 use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized};
+use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
 use memo::{Memo, Subject};
@@ -96,6 +99,8 @@ pub struct Checked {
     pub incomplete: bool,
     /// Whether a launch of some kernel of it is known.
     pub launches: bool,
+    /// What is stated of its kernels and does not fit them.
+    pub misfits: Vec<String>,
 }
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
@@ -137,6 +142,11 @@ fn check_source_of_many(
     }
     let program = &file.program;
     architecture::look_aside((path, text), program, (&wanted, &again), options, &mut outcomes);
+    if options.told == options::Told::Contracts {
+        infer_contracts(&file, &wanted, options, &mut outcomes);
+    }
+    let contracts = options.contracts.as_ref();
+    let misfits = contracts.map_or_else(Vec::new, |contracts| contracts.misfits(&file, &wanted, options));
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -192,7 +202,7 @@ fn check_source_of_many(
         diagnostics,
         sources: file.program.sources,
     };
-    Checked { report, bugs, drafts, incomplete: missed > 0, launches }
+    Checked { report, bugs, drafts, incomplete: missed > 0, launches, misfits }
 }
 
 /// The findings on launches of a kernel that fail on every device. OpenCL leaves its limits to devices.
@@ -216,6 +226,21 @@ type Outcome = Result<(KernelReport, Kernel), isolate::Panic>;
 fn checked(file: &Launched, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {
     let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(file, kernel, options, memo));
     parallel::each(kernels, check)
+}
+
+/// Adds the contracts that launches which were found leave untold.
+fn infer_contracts(file: &Launched, kernels: &[FunctionId], options: &Options, outcomes: &mut [Outcome]) {
+    let work: Vec<(FunctionId, &Outcome)> = kernels.iter().copied().zip(outcomes.iter()).collect();
+    let inferred = parallel::each(&work, |(function, outcome)| {
+        let Ok((report, _)) = outcome else { return None };
+        let mut report = report.clone();
+        isolate::isolated(|| contracts::infer(file, *function, options, &mut report)).ok().map(|()| report)
+    });
+    for (outcome, inferred) in outcomes.iter_mut().zip(inferred) {
+        if let (Ok((report, _)), Some(inferred)) = (outcome, inferred) {
+            *report = inferred;
+        }
+    }
 }
 
 /// A report on a kernel that other files launch, too: the launches that it is about are not only those of its file.
@@ -370,9 +395,8 @@ fn check_kernel(
     let start = Instant::now();
     let judged = |relations| report_on(file, function, model_with(file, function, options, (relations, memo)), options);
     let says = counts_relations(options) && !launch::common_relations(file, function).is_empty();
-    let alone = says.then(|| judged(Relations::LeftOut));
     // What holds without what the launches say is told without it.
-    let (mut report, kernel) = match alone {
+    let ordinary = || match says.then(|| judged(Relations::LeftOut)) {
         Some(alone) if holds_for_itself(&alone.0) => alone,
         Some((alone, own)) => match judged(Relations::Stated) {
             (mut report, kernel) if matches!(report.race, Race::RaceFree | Race::Racy) => {
@@ -384,6 +408,7 @@ fn check_kernel(
         },
         None => judged(Relations::Stated),
     };
+    let (mut report, kernel) = contracts::check_under(file, function, options).unwrap_or_else(ordinary);
     if options.timings == Timings::Measure {
         report.time_ms = start.elapsed().as_millis() as u64;
     }
@@ -422,16 +447,29 @@ fn report_on(file: &Launched, function: FunctionId, model: Model<'_>, options: &
     judge::scopes::withhold(&mut verdict, &launches, &options.judging);
     verdict.assumptions.extend(assumptions);
     verdict.reject(rejected);
+    let report = reported(file, function, (&kernel, &protocol), (&launches, &verdict), options);
+    (report, kernel)
+}
+
+/// The report on a verdict, and on what the kernel that it is about relies on.
+fn reported(
+    file: &Launched,
+    function: FunctionId,
+    (kernel, protocol): (&Kernel, &Protocol),
+    (launches, verdict): (&[Facts], &Verdict),
+    options: &Options,
+) -> KernelReport {
+    let program = &file.program;
     let context = check::Context {
-        kernel: &kernel,
-        protocol: &protocol,
+        kernel,
+        protocol,
         span: program.functions[function].span,
         sources: &program.sources,
         language: program.language,
         launches: &launches.iter().map(|facts| facts.spans.clone()).collect::<Vec<_>>(),
     };
     crash::entering("check");
-    let mut report = check::report(&context, &verdict);
+    let mut report = check::report(&context, verdict);
     let assumed = program.functions[function].assumed.iter();
     report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));
     report.assumptions.extend(kernel.relies.iter().map(|reliance| check::reliance(&context, reliance)));
@@ -441,5 +479,5 @@ fn report_on(file: &Launched, function: FunctionId, model: Model<'_>, options: &
         );
         Assumption { kind: AssumptionKind::Other, text }
     }));
-    (report, kernel)
+    report
 }

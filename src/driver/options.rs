@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
+use super::contracts::StatedContracts;
 use super::front::FrontEnd;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
@@ -43,6 +44,10 @@ pub struct Options {
     pub hints: Hints,
     /// Whether barriers are sought that end races.
     pub fixes: Fixes,
+    /// Contracts that kernels are judged under, where some are stated.
+    pub contracts: Option<Arc<StatedContracts>>,
+    /// What is told of kernels that are proved.
+    pub told: Told,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -65,6 +70,16 @@ pub enum Reproductions {
     Omit,
     /// They are, and wait to be written.
     Draft,
+}
+
+/// What is told of kernels that are proved for the launches that were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told {
+    /// That they are.
+    #[default]
+    Verdicts,
+    /// What they ask of all other launches, too.
+    Contracts,
 }
 
 /// Whether barriers that are not needed are named.
@@ -103,6 +118,8 @@ impl Default for Options {
             reproductions: Reproductions::Omit,
             hints: Hints::Omit,
             fixes: Fixes::Omit,
+            contracts: None,
+            told: Told::Verdicts,
             jobs: None,
         }
     }

@@ -60,6 +60,9 @@ pub enum Problem {
         /// What the system said.
         cause: String,
     },
+    /// What is stated of a kernel does not fit it.
+    #[error("{0}; it is judged as if nothing were stated")]
+    Misfit(String),
     /// raceproof failed.
     #[error("bug in raceproof while checking {}: {message}; please report it with the file", path.display())]
     Bug {
@@ -112,7 +115,16 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
             continue;
         };
         run.report.files.push(outcome.file);
-        run.problems.extend(outcome.problems);
+        // A kernel in a header is met in several units.
+        let is_new = |problem: &Problem, known: &[Problem]| match problem {
+            Problem::Misfit(it) => !known.iter().any(|other| matches!(other, Problem::Misfit(other) if other == it)),
+            Problem::Unreadable { .. } | Problem::Bug { .. } => true,
+        };
+        for problem in outcome.problems {
+            if is_new(&problem, &run.problems) {
+                run.problems.push(problem);
+            }
+        }
         run.drafts.push(outcome.drafts);
     }
     repeats::tell_once(&mut run.report);
@@ -177,8 +189,9 @@ fn check_one(
             crash::overflow_if_planted(path);
             check_bytes(path, &bytes, options, several)
         }) {
-            Ok(Checked { report, bugs, drafts, .. }) => {
-                Outcome { file: report, problems: bugs.into_iter().map(bug).collect(), drafts }
+            Ok(Checked { report, bugs, drafts, misfits, .. }) => {
+                let misfits = misfits.into_iter().map(Problem::Misfit);
+                Outcome { file: report, problems: bugs.into_iter().map(bug).chain(misfits).collect(), drafts }
             }
             Err(panic) => Outcome::unread(path, options, bug(panic.to_string())),
         },

@@ -68,6 +68,8 @@ pub(super) struct Course {
     /// The last pass that is made.
     until: Option<Pass>,
     is_over: bool,
+    /// Whether it is for any launch, whatever those that were found say.
+    is_of_any_launch: bool,
     taken: Vec<(Pass, Duration)>,
 }
 
@@ -125,8 +127,10 @@ impl Course {
     ) -> Kernel {
         crash::entering("lower");
         let Unsettled { mut kernel, notes } = self.settled(&file.program, function);
+        let heeds_none = self.is_of_any_launch;
         self.go_through(LAUNCHES, Form::Settled, &mut kernel, |kernel| {
-            if relations == Relations::Stated && counts_relations(options) {
+            // What the command line says of the launch comes instead of what the file says.
+            if relations == Relations::Stated && counts_relations(options) && !heeds_none {
                 launch::assume(kernel, file, function);
             }
         });
@@ -234,6 +238,11 @@ pub(super) fn settled(program: &Program, function: FunctionId) -> Kernel {
 /// One kernel, with what the launches in its file say.
 pub(super) fn lowered(file: &Launched, function: FunctionId, options: &Options) -> Kernel {
     Course::default().lowered(file, function, options)
+}
+
+/// One kernel for any launch, with nothing of what those that were found say.
+pub(super) fn lowered_for_any_launch(file: &Launched, function: FunctionId, options: &Options) -> Kernel {
+    Course { is_of_any_launch: true, ..Course::default() }.lowered(file, function, options)
 }
 
 /// A kernel with the invariants of its loops, and its protocol.

@@ -93,7 +93,11 @@ fn kind(rule: RuleId) -> Option<Kind> {
         | RuleId::DataDependentControl => Some(Kind::Race),
         RuleId::BarrierDivergence => Some(Kind::Divergence),
         RuleId::Assertion | RuleId::ArrayBounds => Some(Kind::Claim),
-        RuleId::RedundantBarrier | RuleId::ImpossibleLaunch | RuleId::Unsupported | RuleId::Parse => None,
+        RuleId::RedundantBarrier
+        | RuleId::ImpossibleLaunch
+        | RuleId::BrokenContract
+        | RuleId::Unsupported
+        | RuleId::Parse => None,
     }
 }
 

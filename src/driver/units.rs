@@ -125,6 +125,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
         incomplete: other.incomplete,
         launches: other.launches,
         drafts: other.drafts,
+        misfits: other.misfits,
     }
 }
 

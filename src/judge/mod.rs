@@ -15,7 +15,7 @@ pub mod claims;
 mod collectives;
 pub mod conditions;
 mod contents;
-mod contract;
+pub mod contract;
 pub mod scopes;
 pub mod settings;
 

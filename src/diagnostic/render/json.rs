@@ -66,6 +66,9 @@ struct ContractJson<'a> {
     contract: Vec<ConjunctJson<'a>>,
     contract_plausible: bool,
     contract_assumptions: Vec<&'a str>,
+    /// Only there if somebody states it: `contracts.txt:3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract_stated: Option<String>,
     launches: Vec<LaunchJson<'a>>,
 }
 
@@ -322,6 +325,7 @@ impl<'a> ContractJson<'a> {
             contract: contract.conjuncts.iter().map(ConjunctJson::of).collect(),
             contract_plausible: contract.is_plausible,
             contract_assumptions: contract.assumptions.iter().map(|assumption| assumption.text.as_str()).collect(),
+            contract_stated: contract.stated.as_ref().map(ToString::to_string),
             launches: contract.launches.iter().map(|launch| LaunchJson::of(launch, sources)).collect(),
         }
     }

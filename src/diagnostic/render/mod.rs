@@ -7,12 +7,14 @@
 //! - [`github`]: commands that annotate the lines of a pull request.
 //! - [`gitlab`]: a code quality report, for the lines of a merge request.
 //! - [`junit`]: a test for each kernel, for the lists of tests that servers show.
+//! - [`contracts`]: the contracts alone, as a table that `check --contracts` reads, and as JSON.
 //!
 //! All of them give the same bytes for the same report. Whatever stands in the source, what is written stays
 //! small (long lines are shown through a window) and free of control characters.
 //!
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
+pub mod contracts;
 mod fingerprint;
 pub mod gcc;
 pub mod github;

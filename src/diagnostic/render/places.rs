@@ -19,6 +19,9 @@ pub(super) fn primary_label(finding: &Finding, words: &Vocabulary) -> String {
     if finding.rule == RuleId::RedundantBarrier {
         return format!("nothing that two {}s do is ordered only by this", words.thread);
     }
+    if finding.rule == RuleId::BrokenContract && finding.primary.access == PlaceAccess::Launch {
+        return "this launch does not keep it".to_owned();
+    }
     let thread = finding.witness.as_ref().and_then(|witness| witness.threads.first());
     place_label(finding.primary.access, thread, Order::First, words)
 }
@@ -46,6 +49,7 @@ fn place_label(access: PlaceAccess, thread: Option<&WitnessThread>, order: Order
         PlaceAccess::Barrier => format!("{who} waits here"),
         PlaceAccess::Claim => format!("claimed of {who}"),
         PlaceAccess::Launch => "this launch fails".to_owned(),
+        PlaceAccess::Kernel => "this kernel".to_owned(),
         PlaceAccess::Atomic => format!("atomic by {who}"),
         PlaceAccess::Read | PlaceAccess::Write => format!("{} by {who}", access.name()),
     }

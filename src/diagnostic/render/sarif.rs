@@ -69,9 +69,8 @@ fn rules(pages: Pages<'_>) -> Vec<Rule> {
 /// The level of a proved finding of the rule.
 fn default_level(rule: RuleId) -> &'static str {
     match rule {
-        RuleId::DataDependentIndex | RuleId::DataDependentControl | RuleId::ImpossibleLaunch | RuleId::Parse => {
-            "warning"
-        }
+        RuleId::DataDependentIndex | RuleId::DataDependentControl => "warning",
+        RuleId::ImpossibleLaunch | RuleId::Parse => "warning",
         RuleId::Unsupported | RuleId::RedundantBarrier => "note",
         _ => "error",
     }

@@ -7,6 +7,7 @@
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
 //! - The contract is [`plausible`]: somebody would make a launch that it admits.
 //! - [`keeping`]: what the launches that were found say of each condition.
+//! - [`terms`]: conditions that somebody states; [`stated`] judges a kernel under them.
 //!
 //! Deliberately absent: conditions on what memory holds, solvers, and the claim that no weaker contract would do.
 
@@ -14,15 +15,20 @@ mod candidates;
 mod keeping;
 mod necessity;
 mod plausible;
+mod stated;
+mod terms;
 mod trial;
 mod vocabulary;
+
+pub use stated::{Subject, Under, judge_under, that_numbers_fit};
+pub use terms::{Misread, Phrase, Terms, Unfit};
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::{Attempt, Candidate, Candidates};
 use super::settings;
 use crate::calculus::eval::Program;
-use crate::calculus::{Basis, Kernel, Param, ScalarType, SiteId, Stmt};
-use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
+use crate::calculus::{Kernel, Param, ScalarType, SiteId};
+use crate::check::verdict::{Conjunct, Contract, Keeping, Standing, Verdict};
 use crate::diagnostic::report::{Divergence, Race, ScopeKind};
 use crate::protocol::infer;
 use crate::prove::refute::{self, Hunt};
@@ -54,13 +60,9 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
         }
     }
     let Some(Judged { found, necessary, standing }) = best else { return };
-    let kind = |condition: &Condition| match condition.leaves().iter().all(|leaf| !matches!(leaf, Leaf::Param(_))) {
-        true => ContractKind::Geometry,
-        false => ContractKind::Scalar,
-    };
     let conjuncts = found.conditions.iter().zip(necessary).map(|(condition, necessary)| Conjunct {
         text: condition.words(&case.kernel.params),
-        kind: kind(condition),
+        kind: condition.kind(),
         necessary,
     });
     let conjuncts = conjuncts.collect();
@@ -139,8 +141,10 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
     let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
-    let kernel = stating(case.kernel, &conditions);
-    let mut verdict = proved(case, attempt, &kernel, &conditions)?;
+    let terms = Terms(conditions);
+    let kernel = terms.stated_in(case.kernel);
+    let mut verdict = proved(case, attempt, &kernel, &terms)?;
+    let Terms(conditions) = terms;
     verdict.assumptions.extend(wide(case.kernel, &conditions));
     // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
     let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
@@ -169,22 +173,8 @@ fn open_pairs(rest: &Rest) -> Option<Vec<Pair>> {
     (is_few && rest.is_complete()).then(|| rest.pairs.iter().map(|(pair, _)| pair.clone()).collect())
 }
 
-/// The kernel as if its source stated the conditions.
-fn stating(kernel: &Kernel, conditions: &[Condition]) -> Kernel {
-    let mut stating = kernel.clone();
-    let stated: Vec<Stmt> = conditions
-        .iter()
-        .map(|condition| {
-            let cond = condition.expression(&mut stating.exprs, &stating.params);
-            Stmt::Assume { cond, basis: Basis::Stated, span: None }
-        })
-        .collect();
-    stating.body.splice(0..0, stated);
-    stating
-}
-
 /// The verdict on a kernel that states the conditions, if it is that the kernel is free.
-fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, conditions: &[Condition]) -> Option<Verdict> {
+fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, terms: &Terms) -> Option<Verdict> {
     let protocol = infer::infer(kernel);
     let program = Program::new(kernel);
     let stating = Case::new(kernel, &protocol, case.language, case.settings);
@@ -194,16 +184,10 @@ fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, conditions: &[Con
     }
     let hunts = stating.hunts(attempt, &program);
     let mut verdict = stating.conclude(attempt, rest, hunts, &[]);
-    let own: Vec<String> = conditions.iter().map(|condition| condition.words(&kernel.params)).collect();
-    let is_own = |text: &String| own.iter().any(|words| squeezed(words) == squeezed(text));
-    verdict.assumptions.retain(|assumption| !matches!(assumption, Assumption::Stated(text) if is_own(text)));
+    let is_own = terms.is_own(&protocol);
+    verdict.assumptions.retain(|assumption| !is_own(assumption));
     let is_known = matches!(verdict.divergence, Divergence::Uniform | Divergence::Unknown);
     (verdict.race == Race::RaceFree && is_known).then_some(verdict)
-}
-
-/// A text without blanks and brackets.
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|it| !it.is_whitespace() && !"()".contains(*it)).collect()
 }
 
 impl Found {
@@ -238,7 +222,7 @@ impl Found {
     fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
-        let kernel = stating(case.kernel, &others);
+        let kernel = Terms(others).stated_in(case.kernel);
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
         let stating = Case::new(&kernel, &protocol, case.language, case.settings);

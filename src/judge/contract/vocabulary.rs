@@ -7,6 +7,7 @@
 
 use crate::arena::Arena;
 use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType};
+use crate::check::verdict::ContractKind;
 use crate::prove::LaunchValue;
 use crate::prove::abduction::Premise;
 
@@ -71,9 +72,9 @@ impl Sum {
         Sum(vec![(1, factors.to_vec())])
     }
 
-    /// A number.
+    /// A number; 0 is the sum of nothing.
     pub(super) fn number(value: i128) -> Sum {
-        Sum(vec![(value, Vec::new())])
+        Sum(if value == 0 { Vec::new() } else { vec![(value, Vec::new())] })
     }
 
     fn leaves(&self) -> impl Iterator<Item = Leaf> + '_ {
@@ -208,7 +209,10 @@ impl Condition {
     /// Whether it holds of a launch, as far as its values are known.
     pub(super) fn holds(&self, value: &impl Fn(Leaf) -> Option<i128>) -> Option<bool> {
         Some(match self {
-            Condition::Power(leaf) => value(*leaf)?.count_ones() == 1,
+            Condition::Power(leaf) => {
+                let value = value(*leaf)?;
+                value > 0 && value.count_ones() == 1
+            }
             Condition::Multiple(leaf, of) => value(*leaf)? % of == 0,
             Condition::Compare(left, relation, right) => {
                 let (left, right) = (left.value(value)?, right.value(value)?);
@@ -228,6 +232,14 @@ impl Condition {
         let [Leaf::Param(param)] = product.as_slice() else { return None };
         let bits = (16..64_u8).find(|&bits| *most == (1_i128 << (bits - 1)) - 1);
         bits.filter(|_| none.is_empty()).map(|bits| (*param, bits))
+    }
+
+    /// What it is about.
+    pub(super) fn kind(&self) -> ContractKind {
+        match self.leaves().iter().all(|leaf| !matches!(leaf, Leaf::Param(_))) {
+            true => ContractKind::Geometry,
+            false => ContractKind::Scalar,
+        }
     }
 
     /// The values that it speaks of.

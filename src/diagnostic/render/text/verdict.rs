@@ -4,13 +4,15 @@ use super::Detail;
 use crate::diagnostic::render::counted;
 use crate::diagnostic::render::places::listed;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse, Race,
-    Report, Same, Scope, ScopeKind,
+    Assumption, AssumptionKind, Conjunct, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse,
+    Race, Report, Same, Scope, ScopeKind,
 };
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 
 /// What a verdict relies on is said in full up to this length; beyond it, how much it is.
 const SHORT: usize = 80;
+/// Launches that a line names.
+const MOST_LAUNCHES: usize = 8;
 /// Kernels that a line names.
 const MOST_NAMED: usize = 2;
 
@@ -67,12 +69,15 @@ fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
 /// `help: race-free if gridDim.x == 1, assuming …`
 pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: Detail) -> Option<String> {
     let contract = kernel.contract.as_ref()?;
-    let conditions: Vec<&str> = contract.to_keep().map(|conjunct| conjunct.text.as_str()).collect();
+    let stated = contract.stated.as_ref().map(|at| format!("stated in {at}"));
+    let is_told = |conjunct: &&Conjunct| stated.is_some() || contract.to_keep().any(|kept| kept == *conjunct);
+    let conditions: Vec<&str> =
+        contract.conjuncts.iter().filter(is_told).map(|conjunct| conjunct.text.as_str()).collect();
     if conditions.is_empty() {
         return None;
     }
     let conditions = conditions.join(" and ");
-    if kernel.race != Race::RaceFree {
+    if kernel.race != Race::RaceFree && stated.is_none() {
         let is_short = |words: &String| detail == Detail::Verbose || words.chars().count() <= SHORT;
         let counted = || format!("under {} (--verbose)", counted(contract.assumptions.len(), "assumption"));
         let assuming = assumption_words(&contract.assumptions);
@@ -81,12 +86,32 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     }
     let at = |keeping: Keeping| {
         let of_it = contract.launches.iter().filter(move |launch| launch.keeping == keeping);
-        let lines: Vec<String> = of_it.map(|launch| sources.start_position(launch.span).line.to_string()).collect();
-        (!lines.is_empty()).then(|| format!("{} at the launch in line {}", keeping.name(), lines.join(", ")))
+        let places: Vec<Span> = of_it.map(|launch| launch.span).collect();
+        (!places.is_empty()).then(|| format!("{} at the launch in {}", keeping.name(), launches_in(&places, sources)))
     };
     let said: Vec<String> = [Keeping::Kept, Keeping::Broken, Keeping::Open].into_iter().filter_map(at).collect();
-    let said = if said.is_empty() { "no launch of it was found".to_owned() } else { said.join("; ") };
-    Some(format!("  contract: {conditions} ({said})"))
+    let said = if said.is_empty() { vec!["no launch of it was found".to_owned()] } else { said };
+    let said: Vec<String> = stated.into_iter().chain(said).collect();
+    Some(format!("  contract: {conditions} ({})", said.join("; ")))
+}
+
+/// `line 12, 40, host.cu:7`; of many how many more there are.
+fn launches_in(places: &[Span], sources: &SourceMap) -> String {
+    let main = sources.files().next().map(|(main, _)| main);
+    let (here, there): (Vec<Span>, Vec<Span>) =
+        places.iter().partition(|span| main == Some(sources.visible(**span).file));
+    let line = |span: &Span| sources.start_position(*span).line.to_string();
+    let mut words: Vec<String> = here.iter().map(line).collect();
+    if let Some(first) = words.first_mut() {
+        first.insert_str(0, "line ");
+    }
+    words.extend(
+        there.iter().map(|span| format!("{}:{}", sources.file(sources.visible(*span).file).path.display(), line(span))),
+    );
+    let more = words.len().saturating_sub(MOST_LAUNCHES);
+    words.truncate(MOST_LAUNCHES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", words.join(", "))
 }
 
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
