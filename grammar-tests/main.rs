@@ -31,6 +31,7 @@
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
 //! - [`contracts`]: conditions under which kernels that race do not, and the launches that keep them.
+//! - [`stated`]: contracts that files state, and launches of logged runs.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod amplify;
@@ -62,6 +63,7 @@ mod rules;
 mod run;
 mod show;
 mod solver;
+mod stated;
 mod support;
 mod theorem;
 mod tidy;

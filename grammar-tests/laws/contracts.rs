@@ -1,4 +1,4 @@
-//! What a contract admits has no conflict, and each of its conditions excludes one.
+//! What a contract admits has no conflict, and each of its conditions excludes one; stated in a file, it is enough.
 //!
 //! Kernels write and read matrices with pitches, guards and offsets that the seed draws. The words of a contract are read
 //! here by a small evaluator of their own, so that what is held against the runs is what the user is told.
@@ -11,9 +11,11 @@ use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{Certainty, Contract, KernelReport, Race, WitnessReport};
+use raceproof::driver::contracts::StatedContracts;
 use raceproof::driver::options::{Launches, Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use std::path::Path;
+use std::sync::Arc;
 
 const LAW: Law = Law::new("contracts", tiers(40, 200, 2000));
 /// Launches that are tried for each contract.
@@ -178,6 +180,25 @@ fn refutation(text: &str, report: &KernelReport, contract: &Contract, seed: u64)
     })
 }
 
+/// Why a contract that was inferred is not enough once it is stated.
+fn refused(text: &str, contract: &Contract) -> Option<String> {
+    let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
+    let line = format!("k.cu: k: {}\n", conditions.join(", "));
+    let stated = match StatedContracts::of_text(Path::new("stated.txt"), &line) {
+        Ok(stated) => stated,
+        Err(error) => return Some(error.to_string()),
+    };
+    let judging = Settings { proofs: Proofs::Recheck, ..Settings::default() };
+    let options = Options { judging, contracts: Some(Arc::new(stated)), ..Options::default() };
+    let mut checked = check_source(Path::new("k.cu"), text, &options);
+    let report = checked.report.kernels.remove(0);
+    let is_enough = report.race == Race::RaceFree && checked.misfits.is_empty();
+    let said = report.contract.iter().flat_map(|contract| &contract.conjuncts).map(|conjunct| conjunct.text.as_str());
+    let is_said = said.eq(conditions.iter().copied());
+    (!is_enough || !is_said)
+        .then(|| format!("`{line}` is {:?}: {:?} {:?}", report.race, report.contract, report.unknowns))
+}
+
 #[test]
 fn what_a_contract_admits_is_free_and_what_it_excludes_races() {
     let found: Vec<[bool; 3]> = LAW.each(|seed| {
@@ -185,6 +206,9 @@ fn what_a_contract_admits_is_free_and_what_it_excludes_races() {
         let report = checked(&text);
         let Some(contract) = &report.contract else { return [report.race == Race::Racy, false, false] };
         if let Some(found) = refutation(&text, &report, contract, seed) {
+            panic!("seed {seed}: {found}\n{text}");
+        }
+        if let Some(found) = refused(&text, contract) {
             panic!("seed {seed}: {found}\n{text}");
         }
         let is_proved = report.each_finding().all(|finding| finding.certainty == Certainty::Proved);

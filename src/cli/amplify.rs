@@ -55,7 +55,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     if ran.launched.is_empty() {
         return Ok(how);
     }
-    conclude(args, &files, &built.left_out, &ran, &log)
+    conclude((args, &options), &files, &built.left_out, &ran, &log)
 }
 
 /// The flows of a file.
@@ -63,7 +63,13 @@ fn flows_of(path: &Path, text: &str, options: &Options) -> Result<FileFlows, Pan
     on_workers(Some(1), || isolated(|| flows(path, text, options)))
 }
 
-fn conclude(args: &AmplifyArgs, files: &[FileFlows], left_out: &[String], ran: &Ran, log: &Path) -> Result<Exit> {
+fn conclude(
+    (args, reading): (&AmplifyArgs, &Options),
+    files: &[FileFlows],
+    left_out: &[String],
+    ran: &Ran,
+    log: &Path,
+) -> Result<Exit> {
     let outcome =
         check_log(log, MEMORY.max(LEAST_MEMORY), None).with_context(|| format!("cannot check {}", log.display()))?;
     let said = amplified(files, left_out, ran, &outcome);
@@ -72,6 +78,9 @@ fn conclude(args: &AmplifyArgs, files: &[FileFlows], left_out: &[String], ran: &
         TraceFormat::Json => format!("{:#}\n", json(&said)),
     };
     to_stdout(|out| out.write_all(written.as_bytes())).context("cannot write to standard output")?;
+    if args.format == TraceFormat::Text {
+        super::keeping::tell(&args.run.files, reading, log)?;
+    }
     Ok(exit(&said))
 }
 

@@ -80,6 +80,9 @@ pub(super) struct CheckArgs {
     /// against these
     #[arg(long, value_name = "FILE", help_heading = "Proof", conflicts_with_all = ["any_launch", "block_dim", "grid_dim", "params"])]
     pub(super) contracts: Option<PathBuf>,
+    /// Take the launches that a run made, from its log (`raceproof run --log`), in the place of those that host code states
+    #[arg(long, value_name = "RUN.trace", help_heading = "Launch", conflicts_with_all = ["block_dim", "grid_dim", "params"])]
+    pub(super) launches: Option<PathBuf>,
     /// Replay the derivation of every proof with the independent checker
     #[arg(long, help_heading = "Proof")]
     pub(super) check_proofs: bool,

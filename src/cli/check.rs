@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let options = super::options::for_check(args)?;
+    for problem in options.logged.iter().flat_map(|logged| &logged.problems) {
+        warn(&format!("--launches: {problem}; launches may be missing"));
+    }
     let (inputs, mut exit) = inputs(args)?;
     let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });

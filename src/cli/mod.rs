@@ -18,6 +18,7 @@ mod front;
 mod geometry;
 mod instrument;
 mod interrupt;
+mod keeping;
 mod options;
 mod output;
 mod progress;

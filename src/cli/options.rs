@@ -9,6 +9,7 @@ use super::args::{
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::contracts::StatedContracts;
+use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
     self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
     Settings, SolverKind, Timings, Told,
@@ -44,6 +45,13 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
     let contracts = args.contracts.as_deref().map(StatedContracts::read).transpose();
     options.contracts = contracts.context("--contracts")?.map(Arc::new);
+    if let Some(path) = &args.launches {
+        let logged = LoggedLaunches::read(path);
+        let about = || format!("--launches: cannot read {}", path.display());
+        options.logged = Some(Arc::new(logged.with_context(about)?));
+        // What launches that were made keep is the question.
+        options.told = Told::Contracts;
+    }
     Ok(options)
 }
 

@@ -8,6 +8,7 @@ use super::args::{RunArgs, RunBackend, When};
 use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
+use crate::driver::Options;
 use crate::driver::run::{
     Backend, BuildOptions, Built, Ended, Logging, Prepared, Ran, Request, RunError, RunOptions, Stop, Told,
     best_backend, build, is_opencl, prepare,
@@ -35,7 +36,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     let options = RunOptions { log: log(args, &built), ..request.run };
     note("executing the program");
     match built.run(&options, &stop) {
-        Ok(ran) => conclude(args, options.log.as_deref(), &ran, &built.left_out),
+        Ok(ran) => conclude((args, &request.options), options.log.as_deref(), &ran, &built.left_out),
         Err(error) => Ok(failed(&error)),
     }
 }
@@ -128,7 +129,7 @@ pub(super) fn failed(error: &RunError) -> Exit {
 }
 
 /// Says what the run showed. Findings count more than the way the program ended: they often are its reason.
-fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran, left_out: &[String]) -> Result<Exit> {
+fn conclude((args, reading): (&RunArgs, &Options), log: Option<&Path>, ran: &Ran, left_out: &[String]) -> Result<Exit> {
     to_stdout(|out| write_told(&ran.told, out)).context("cannot write to standard output")?;
     let ended = ended(args, ran);
     let mut exit = if ran.told.iter().any(|told| told.rule.is_some()) { Exit::Findings } else { ended };
@@ -142,6 +143,7 @@ fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran, left_out: &[String]) 
         if let Some(limits) = limits(left_out) {
             to_stdout(|out| writeln!(out, "{limits}")).context("cannot write to standard output")?;
         }
+        super::keeping::tell(&args.files, reading, log)?;
     }
     Ok(exit)
 }

@@ -20,6 +20,7 @@ mod hints;
 pub mod instrument;
 pub mod isolate;
 mod launched;
+pub mod logged;
 mod memo;
 pub mod mend;
 mod missing;
@@ -133,7 +134,9 @@ fn check_source_of_many(
     let wanted: Vec<FunctionId> =
         selected(&file.program, options).filter(|&kernel| stands_in(&file.program, kernel, inside)).collect();
     let mut outcomes = checked(&file, &wanted, options, memo);
-    let elsewhere = launched::add(&mut file, path, &unsettled(&wanted, &outcomes), options);
+    let is_logged = |kernel: &FunctionId| is_logged(&file.program, *kernel, options);
+    let open: Vec<FunctionId> = unsettled(&wanted, &outcomes).into_iter().filter(|it| !is_logged(it)).collect();
+    let elsewhere = launched::add(&mut file, path, &open, options);
     let again: Vec<FunctionId> = elsewhere.keys().copied().collect();
     for (kernel, outcome) in again.iter().zip(checked(&file, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
@@ -163,6 +166,7 @@ fn check_source_of_many(
         report.assumptions.extend(chosen(&uses, &file, function, &report));
         report.assumptions.extend(elsewhere.get(&function).into_iter().flatten().cloned());
         report.front = if is_exception { Front::TreeSitter } else { front };
+        name_log(&mut report, program, function, options);
         kernels.push(report);
         judged.push((function, kernel));
     }
@@ -226,6 +230,19 @@ type Outcome = Result<(KernelReport, Kernel), isolate::Panic>;
 fn checked(file: &Launched, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {
     let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(file, kernel, options, memo));
     parallel::each(kernels, check)
+}
+
+/// Whether the launches that count for a kernel are those of a log.
+fn is_logged(program: &Program, function: FunctionId, options: &Options) -> bool {
+    options.logged.as_ref().is_some_and(|logged| logged.has(program, function))
+}
+
+/// Says of a verdict on the launches of a log that it is.
+fn name_log(report: &mut KernelReport, program: &Program, function: FunctionId, options: &Options) {
+    let Some(logged) = options.logged.as_ref().filter(|_| is_logged(program, function, options)) else { return };
+    if let Some(scope) = report.scope.as_mut().filter(|scope| scope.kind == ScopeKind::Launch) {
+        scope.kind = ScopeKind::Other(logged.scope());
+    }
 }
 
 /// Adds the contracts that launches which were found leave untold.
@@ -356,6 +373,10 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
         options.undefined.extend(names.map(|&name| name.to_owned()));
         let there = read_with(path, text, &options, headers).launched;
         architecture::take_launches(&mut file.launched, &there);
+    }
+    if let Some(logged) = &options.logged {
+        let notes = logged.put(&mut file.launched);
+        file.diagnostics.extend(notes);
     }
     file
 }

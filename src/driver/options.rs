@@ -4,6 +4,7 @@
 
 use super::contracts::StatedContracts;
 use super::front::FrontEnd;
+use super::logged::LoggedLaunches;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
@@ -46,6 +47,8 @@ pub struct Options {
     pub fixes: Fixes,
     /// Contracts that kernels are judged under, where some are stated.
     pub contracts: Option<Arc<StatedContracts>>,
+    /// Launches of a logged run, in the place of those that host code states.
+    pub logged: Option<Arc<LoggedLaunches>>,
     /// What is told of kernels that are proved.
     pub told: Told,
     /// Worker threads over files; `None` means one for each core.
@@ -119,6 +122,7 @@ impl Default for Options {
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             contracts: None,
+            logged: None,
             told: Told::Verdicts,
             jobs: None,
         }

@@ -75,9 +75,14 @@ impl StatedContracts {
     pub fn read(path: &Path) -> Result<StatedContracts, ContractsError> {
         let unread = |cause| ContractsError::Unread { path: path.to_path_buf(), cause };
         let text = std::fs::read(path).map_err(unread)?;
+        StatedContracts::of_text(path, &String::from_utf8_lossy(&text))
+    }
+
+    /// Reads the text of a file that stands at `path`.
+    pub fn of_text(path: &Path, text: &str) -> Result<StatedContracts, ContractsError> {
         let directory = path.parent().unwrap_or(Path::new(""));
-        let entries = file::read(&String::from_utf8_lossy(&text), directory)
-            .map_err(|unreadable| ContractsError::Unreadable { path: path.to_path_buf(), unreadable })?;
+        let unreadable = |unreadable| ContractsError::Unreadable { path: path.to_path_buf(), unreadable };
+        let entries = file::read(text, directory).map_err(unreadable)?;
         Ok(StatedContracts { path: path.to_path_buf(), entries })
     }
 

@@ -1,0 +1,235 @@
+//! Launches that a logged run made, in the place of those that host code states.
+//!
+//! A log names the kernel of a launch, its extents and the values of its parameters that are numbers; so such a launch is known
+//! where text only says `n`. What a verdict says of it holds for that run.
+//!
+//! Guarantees: a launch counts for a kernel only if no other one can be meant: the log has the kernel's name, without template
+//! arguments, and the files in which kernels of that name access memory. What is left out is told.
+//!
+//! Deliberately absent: members of structs, which a log has as bytes; accesses, which are for the check of the log.
+
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::launch::{Given, Launch, Launched};
+use crate::preprocess::normalized;
+use crate::resolve::program::{FunctionId, Program, Type};
+use crate::source::{FileId, Span};
+use crate::trace::format::chunk::HeadError;
+use crate::trace::format::{self, Log, read_log};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The launches of a log.
+#[derive(Debug)]
+pub struct LoggedLaunches {
+    path: PathBuf,
+    launches: Vec<format::Launch>,
+    /// A line for each launch, and its bytes: what places of launches lead to.
+    listing: Arc<str>,
+    lines: Vec<Range<usize>>,
+    /// The files in which functions access memory, by their names.
+    files: BTreeMap<String, Vec<PathBuf>>,
+    /// What the log lacks.
+    pub problems: Vec<String>,
+}
+
+/// Why no launch of a log counts for a kernel that it names.
+enum Ambiguous {
+    Files,
+    Instances,
+}
+
+impl LoggedLaunches {
+    /// Reads a log.
+    pub fn read(path: &Path) -> Result<LoggedLaunches, HeadError> {
+        let log = read_log(File::open(path)?)?;
+        let mut listing = String::new();
+        let mut lines = Vec::new();
+        for (id, launch) in &log.launches {
+            let start = listing.len();
+            write_launch(*id, launch, &mut listing);
+            lines.push(start..listing.len());
+            listing.push('\n');
+        }
+        Ok(LoggedLaunches {
+            path: path.to_path_buf(),
+            files: files_of(&log),
+            problems: log.problems.iter().map(ToString::to_string).collect(),
+            launches: log.launches.into_values().collect(),
+            listing: listing.into(),
+            lines,
+        })
+    }
+
+    /// The name that a scope has which is of these launches.
+    pub(super) fn scope(&self) -> String {
+        format!("the launches in {}", self.path.display())
+    }
+
+    /// Whether launches of a kernel count.
+    pub(super) fn has(&self, program: &Program, function: FunctionId) -> bool {
+        matches!(self.of(program, function), Ok(launches) if !launches.is_empty())
+    }
+
+    /// The launches of a kernel, by position.
+    fn of(&self, program: &Program, function: FunctionId) -> Result<Vec<usize>, Ambiguous> {
+        let kernel = &program.functions[function];
+        let is_it = |launch: &(usize, &format::Launch)| is_named(&kernel.name, &launch.1.kernel);
+        let launches: Vec<usize> = self.launches.iter().enumerate().filter(is_it).map(|(at, _)| at).collect();
+        let Some(&first) = launches.first() else { return Ok(launches) };
+        let files = self.files.get(short(&self.launches[first].kernel)).map_or(&[][..], Vec::as_slice);
+        let own = &program.sources.file(program.sources.visible(kernel.span).file).path;
+        match files {
+            [only] if !is_same_file(only, own) => return Ok(Vec::new()),
+            [] | [_] => {}
+            _ => return Err(Ambiguous::Files),
+        }
+        let alike = program.kernels.iter().filter(|&&other| is_named(&program.functions[other].name, &kernel.name));
+        if alike.count() > 1 { Err(Ambiguous::Instances) } else { Ok(launches) }
+    }
+
+    /// Puts the launches of the log in the place of those that were found, of kernels that it launches; notes on what that
+    /// leaves out.
+    pub(super) fn put(&self, file: &mut Launched) -> Vec<Diagnostic> {
+        let kernels = file.program.kernels.clone();
+        let mut notes = Vec::new();
+        let mut made: Vec<Launch> = Vec::new();
+        let mut taken: Vec<FunctionId> = Vec::new();
+        let mut listing = None;
+        for kernel in kernels {
+            match self.of(&file.program, kernel) {
+                Ok(launches) if launches.is_empty() => {}
+                Ok(launches) => {
+                    let file_id = *listing
+                        .get_or_insert_with(|| file.program.sources.add_file(&self.path, Arc::clone(&self.listing)));
+                    made.extend(launches.iter().map(|&at| self.launch((&file.program, kernel), at, file_id)));
+                    notes.extend(self.without_scalars(&file.program, kernel, &launches));
+                    taken.push(kernel);
+                }
+                Err(why) => notes.push(self.left_out(&file.program, kernel, &why)),
+            }
+        }
+        let others = file.launches().iter().filter(|launch| !taken.contains(&launch.kernel)).cloned();
+        let all = others.chain(made).collect();
+        file.replace(all);
+        notes
+    }
+
+    fn launch(&self, (program, kernel): (&Program, FunctionId), at: usize, listing: FileId) -> Launch {
+        let logged = &self.launches[at];
+        let params = &program.functions[kernel].params;
+        let given = |at: usize| {
+            let name = &program.variables[params[at]].name;
+            logged.arguments.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        };
+        let is_pointer = |at: usize| given(at).is_some_and(|value| value.starts_with('@'));
+        let pairs = (0..params.len()).flat_map(|one| (one + 1..params.len()).map(move |other| (one, other)));
+        let Range { start, end } = self.lines[at].clone();
+        Launch {
+            kernel,
+            grid: logged.grid.map(|extent| Some(extent.into())),
+            block: logged.block.map(|extent| Some(extent.into())),
+            args: (0..params.len()).map(|at| given(at)?.parse().ok()).collect(),
+            shared_bytes: Some(logged.dynamic_shared),
+            relations: Vec::new(),
+            same_pointers: pairs.filter(|&(one, other)| is_pointer(one) && given(one) == given(other)).collect(),
+            given: [Given::ByAxis; 2],
+            span: Span::new(listing, start, end),
+        }
+    }
+
+    /// That only the geometry of launches is known, of a kernel with parameters that are numbers.
+    fn without_scalars(&self, program: &Program, kernel: FunctionId, launches: &[usize]) -> Option<Diagnostic> {
+        let function = &program.functions[kernel];
+        let is_number = |name: &str| {
+            let mut of_it = function.params.iter().map(|&param| &program.variables[param]);
+            of_it.any(|param| param.name == name && matches!(program.types[param.ty], Type::Int { .. } | Type::Bool))
+        };
+        let numbers: Vec<&str> = function
+            .params
+            .iter()
+            .map(|&param| program.variables[param].name.as_str())
+            .filter(|name| is_number(name))
+            .collect();
+        let has_value = |name: &str| {
+            launches.iter().any(|&at| {
+                self.launches[at].arguments.iter().any(|(other, value)| other == name && value.parse::<i128>().is_ok())
+            })
+        };
+        let missing: Vec<&str> = numbers.into_iter().filter(|name| !has_value(name)).collect();
+        let said = format!("{} has no values of {}", self.path.display(), missing.join(", "));
+        (!missing.is_empty()).then(|| {
+            note(program, kernel, format!("{said}: only the geometry of launches of {} is known", function.name))
+        })
+    }
+
+    fn left_out(&self, program: &Program, kernel: FunctionId, why: &Ambiguous) -> Diagnostic {
+        let (path, name) = (self.path.display(), &program.functions[kernel].name);
+        let why = match why {
+            Ambiguous::Files => "which of several files' kernels of that name they are of",
+            Ambiguous::Instances => "which of the kernels of that name, or instances of the template, they are of",
+        };
+        note(program, kernel, format!("launches of {name} in {path} are left out: the log does not say {why}"))
+    }
+}
+
+fn note(program: &Program, kernel: FunctionId, message: String) -> Diagnostic {
+    Diagnostic {
+        rule: RuleId::Parse,
+        severity: Severity::Note,
+        message,
+        primary: Label { span: program.functions[kernel].span, text: String::new() },
+        secondary: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// `launch 3: rows<<<(4,4,1), (16,16,1)>>> pitch = 100`
+fn write_launch(id: u32, launch: &format::Launch, out: &mut String) {
+    let format::Launch { kernel, grid, block, arguments, .. } = launch;
+    let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+    // Writing to a string cannot fail.
+    let _ = write!(out, "launch {id}: {kernel}<<<{}, {}>>>", triple(*grid), triple(*block));
+    let numbers = arguments.iter().filter(|(_, value)| value.parse::<i128>().is_ok());
+    let numbers: Vec<String> = numbers.map(|(name, value)| format!("{name} = {value}")).collect();
+    if !numbers.is_empty() {
+        let _ = write!(out, " {}", numbers.join(", "));
+    }
+}
+
+/// The files in which each function accesses memory.
+fn files_of(log: &Log) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut files: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for site in log.sites.values() {
+        let known = files.entry(short(&site.function).to_owned()).or_default();
+        let path = PathBuf::from(&site.path);
+        if !known.contains(&path) {
+            known.push(path);
+        }
+    }
+    files
+}
+
+/// A name without namespaces and template arguments.
+fn short(name: &str) -> &str {
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// Whether a log means a kernel by a name, which may lack namespaces.
+fn is_named(kernel: &str, logged: &str) -> bool {
+    let logged = logged.split('<').next().unwrap_or(logged);
+    let ends = |long: &str, end: &str| long.strip_suffix(end).is_some_and(|rest| rest.ends_with("::"));
+    kernel == logged || ends(kernel, logged) || ends(logged, kernel)
+}
+
+/// Whether two paths, each relative to a directory of its own, may lead to one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let (one, other) = (normalized(one), normalized(other));
+    let without_parents = |path: &Path| path.components().filter(|it| it.as_os_str() != "..").collect::<PathBuf>();
+    let (one, other) = (without_parents(&one), without_parents(&other));
+    one.ends_with(&other) || other.ends_with(&one)
+}
