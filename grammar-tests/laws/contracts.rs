@@ -11,8 +11,8 @@ use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{Certainty, Contract, KernelReport, Race, WitnessReport};
-use raceproof::driver::contracts::StatedContracts;
-use raceproof::driver::options::{Launches, Proofs, Settings};
+use raceproof::driver::contracts::stated::StatedContracts;
+use raceproof::driver::options::{Contracts, Launches, Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use std::path::Path;
 use std::sync::Arc;
@@ -189,7 +189,8 @@ fn refused(text: &str, contract: &Contract) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     let judging = Settings { proofs: Proofs::Recheck, ..Settings::default() };
-    let options = Options { judging, contracts: Some(Arc::new(stated)), ..Options::default() };
+    let contracts = Contracts { stated: Some(Arc::new(stated)), ..Contracts::default() };
+    let options = Options { judging, contracts, ..Options::default() };
     let mut checked = check_source(Path::new("k.cu"), text, &options);
     let report = checked.report.kernels.remove(0);
     let is_enough = report.race == Race::RaceFree && checked.misfits.is_empty();

@@ -10,7 +10,7 @@ use super::progress::Bar;
 use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
-use crate::driver::contracts::StatedContracts;
+use crate::driver::contracts::stated::StatedContracts;
 use crate::driver::crash;
 use crate::driver::options::Options;
 use crate::driver::parallel::{Input, Problem, Run, check_all};
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let options = super::options::for_check(args)?;
-    for problem in options.logged.iter().flat_map(|logged| &logged.problems) {
+    for problem in options.contracts.logged.iter().flat_map(|logged| &logged.problems) {
         warn(&format!("--launches: {problem}; launches may be missing"));
     }
     let (inputs, mut exit) = inputs(args)?;
@@ -61,7 +61,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     }
     exit = exit.max(unmatched_kernels(&run, &options));
     exit = exit.max(unmatched_params(&run, &options));
-    if let Some(contracts) = options.contracts.as_ref().filter(|_| options.kernels.is_empty()) {
+    if let Some(contracts) = options.contracts.stated.as_ref().filter(|_| options.kernels.is_empty()) {
         unmet_contracts(contracts, &run.report);
     }
     if exit == Exit::Clean && has_findings {

@@ -6,7 +6,7 @@ use super::output::{to_stdout, warn};
 use crate::diagnostic::report::{CheckedLaunch, Contract, FileReport, Keeping, KernelReport};
 use crate::driver::Options;
 use crate::driver::logged::LoggedLaunches;
-use crate::driver::options::Told;
+use crate::driver::options::{Contracts, Told};
 use crate::driver::parallel::{Input, Unwatched, check_all};
 use crate::driver::run::is_host_code;
 use anyhow::{Context, Result};
@@ -16,7 +16,9 @@ use std::sync::Arc;
 /// Says of each kernel that the run launched, and that asks something of its launches, which of them keep it.
 pub(super) fn tell(files: &[PathBuf], options: &Options, log: &Path) -> Result<()> {
     let logged = LoggedLaunches::read(log).with_context(|| format!("cannot read {}", log.display()))?;
-    let options = Options { logged: Some(Arc::new(logged)), told: Told::Contracts, ..options.clone() };
+    let kernels = logged.kernels();
+    let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, stated: None };
+    let options = Options { contracts, kernels, ..options.clone() };
     let inputs = files.iter().filter(|path| !is_host_code(path)).cloned().map(Input::File).collect::<Vec<_>>();
     let run = check_all(&inputs, &options, &Unwatched);
     run.problems.iter().for_each(|problem| warn(&format!("contracts are not looked at: {problem}")));
@@ -30,7 +32,7 @@ pub(super) fn tell(files: &[PathBuf], options: &Options, log: &Path) -> Result<(
 fn line(file: &FileReport, kernel: &KernelReport, log: &Path) -> Option<String> {
     let Contract { conjuncts, is_plausible, .. } = kernel.contract.as_ref()?;
     let is_logged = |launch: &&CheckedLaunch| file.sources.file(file.sources.visible(launch.span).file).path == log;
-    let launches: Vec<&CheckedLaunch> = kernel.launches.iter().filter(is_logged).collect();
+    let launches: Vec<&CheckedLaunch> = kernel.launches().iter().filter(is_logged).collect();
     let count = |keeping: Keeping| launches.iter().filter(|launch| launch.keeping == keeping).count();
     let words = [(Keeping::Kept, "kept by"), (Keeping::Open, "open at"), (Keeping::Broken, "broken by")];
     let counts = words.into_iter().map(|(keeping, word)| (count(keeping), word)).filter(|(count, _)| *count > 0);

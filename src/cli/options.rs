@@ -8,7 +8,7 @@ use super::args::{
 };
 use super::geometry;
 use crate::driver::CompileCommands;
-use crate::driver::contracts::StatedContracts;
+use crate::driver::contracts::stated::StatedContracts;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
     self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
@@ -44,13 +44,13 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.hints = if args.hints { Hints::Give } else { Hints::Omit };
     options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
     let contracts = args.contracts.as_deref().map(StatedContracts::read).transpose();
-    options.contracts = contracts.context("--contracts")?.map(Arc::new);
+    options.contracts.stated = contracts.context("--contracts")?.map(Arc::new);
     if let Some(path) = &args.launches {
         let logged = LoggedLaunches::read(path);
         let about = || format!("--launches: cannot read {}", path.display());
-        options.logged = Some(Arc::new(logged.with_context(about)?));
+        options.contracts.logged = Some(Arc::new(logged.with_context(about)?));
         // What launches that were made keep is the question.
-        options.told = Told::Contracts;
+        options.contracts.told = Told::Contracts;
     }
     Ok(options)
 }
@@ -62,7 +62,7 @@ pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
     judging(&args.judging, &mut options)?;
     options.jobs = args.jobs.map(usize::from);
     options.headers = headers(args.source.headers, &args.paths);
-    options.told = Told::Contracts;
+    options.contracts.told = Told::Contracts;
     Ok(options)
 }
 

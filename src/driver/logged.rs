@@ -15,7 +15,7 @@ use crate::resolve::program::{FunctionId, Program, Type};
 use crate::source::{FileId, Span};
 use crate::trace::format::chunk::HeadError;
 use crate::trace::format::{self, Log, read_log};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
 use std::ops::Range;
@@ -62,6 +62,12 @@ impl LoggedLaunches {
             listing: listing.into(),
             lines,
         })
+    }
+
+    /// The kernels that are launched, without namespaces and template arguments.
+    pub fn kernels(&self) -> Vec<String> {
+        let names: BTreeSet<&str> = self.launches.iter().map(|launch| short(&launch.kernel)).collect();
+        names.into_iter().map(str::to_owned).collect()
     }
 
     /// The name that a scope has which is of these launches.

@@ -145,11 +145,10 @@ fn check_source_of_many(
     }
     let program = &file.program;
     architecture::look_aside((path, text), program, (&wanted, &again), options, &mut outcomes);
-    if options.told == options::Told::Contracts {
+    if options.contracts.told == options::Told::Contracts {
         infer_contracts(&file, &wanted, options, &mut outcomes);
     }
-    let contracts = options.contracts.as_ref();
-    let misfits = contracts.map_or_else(Vec::new, |contracts| contracts.misfits(&file, &wanted, options));
+    let misfits = contracts::misfits(&file, &wanted, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -234,12 +233,14 @@ fn checked(file: &Launched, kernels: &[FunctionId], options: &Options, memo: Opt
 
 /// Whether the launches that count for a kernel are those of a log.
 fn is_logged(program: &Program, function: FunctionId, options: &Options) -> bool {
-    options.logged.as_ref().is_some_and(|logged| logged.has(program, function))
+    options.contracts.logged.as_ref().is_some_and(|logged| logged.has(program, function))
 }
 
 /// Says of a verdict on the launches of a log that it is.
 fn name_log(report: &mut KernelReport, program: &Program, function: FunctionId, options: &Options) {
-    let Some(logged) = options.logged.as_ref().filter(|_| is_logged(program, function, options)) else { return };
+    let Some(logged) = options.contracts.logged.as_ref().filter(|_| is_logged(program, function, options)) else {
+        return;
+    };
     if let Some(scope) = report.scope.as_mut().filter(|scope| scope.kind == ScopeKind::Launch) {
         scope.kind = ScopeKind::Other(logged.scope());
     }
@@ -374,7 +375,7 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
         let there = read_with(path, text, &options, headers).launched;
         architecture::take_launches(&mut file.launched, &there);
     }
-    if let Some(logged) = &options.logged {
+    if let Some(logged) = &options.contracts.logged {
         let notes = logged.put(&mut file.launched);
         file.diagnostics.extend(notes);
     }

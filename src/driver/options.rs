@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
-use super::contracts::StatedContracts;
+use super::contracts::stated::StatedContracts;
 use super::front::FrontEnd;
 use super::logged::LoggedLaunches;
 use crate::preprocess::commands::CompileCommands;
@@ -45,12 +45,8 @@ pub struct Options {
     pub hints: Hints,
     /// Whether barriers are sought that end races.
     pub fixes: Fixes,
-    /// Contracts that kernels are judged under, where some are stated.
-    pub contracts: Option<Arc<StatedContracts>>,
-    /// Launches of a logged run, in the place of those that host code states.
-    pub logged: Option<Arc<LoggedLaunches>>,
-    /// What is told of kernels that are proved.
-    pub told: Told,
+    /// Contracts and launches beside the text, and what is told of them.
+    pub contracts: Contracts,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -73,6 +69,17 @@ pub enum Reproductions {
     Omit,
     /// They are, and wait to be written.
     Draft,
+}
+
+/// Contracts and launches beside the text, and what is told of them.
+#[derive(Clone, Debug, Default)]
+pub struct Contracts {
+    /// Those that kernels are judged under, where some are stated.
+    pub stated: Option<Arc<StatedContracts>>,
+    /// Launches of a logged run, in the place of those that host code states.
+    pub logged: Option<Arc<LoggedLaunches>>,
+    /// What is told of kernels that are proved.
+    pub told: Told,
 }
 
 /// What is told of kernels that are proved for the launches that were found.
@@ -121,9 +128,7 @@ impl Default for Options {
             reproductions: Reproductions::Omit,
             hints: Hints::Omit,
             fixes: Fixes::Omit,
-            contracts: None,
-            logged: None,
-            told: Told::Verdicts,
+            contracts: Contracts::default(),
             jobs: None,
         }
     }

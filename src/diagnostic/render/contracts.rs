@@ -167,7 +167,14 @@ impl Row<'_> {
                 writeln!(out, "    # launches: {}", self.launches())
             }
             Asks::Nothing => writeln!(out, "{}\n    any launch", clean(&head)),
-            Asks::NotKnown(why) => writeln!(out, "# {}: no contract is known; {why}", clean(&head)),
+            Asks::NotKnown(why) => {
+                let contract = self.kernel.contract.iter().flat_map(|contract| &contract.conjuncts);
+                let needed: Vec<&str> = contract.map(|conjunct| conjunct.text.as_str()).collect();
+                // Nobody would keep it: it is no contract.
+                let unless =
+                    if needed.is_empty() { String::new() } else { format!(" unless {}", needed.join(" and ")) };
+                writeln!(out, "# {}: no contract is known; {why}{}", clean(&head), clean(&unless))
+            }
         }
     }
 

@@ -109,10 +109,10 @@ impl Reading<'_> {
             Some((kernel, conditions)) => (kernel.trim(), Some(conditions)),
             None => (rest.trim().trim_end_matches(':'), None),
         };
-        if kernel.is_empty() {
-            return Err("expected a kernel behind the path".to_owned());
-        }
         let (name, overload) = overload(kernel)?;
+        if !may_name_a_kernel(name) {
+            return Err(format!("`{kernel}` is no name of a kernel: expected `path: kernel: conditions`"));
+        }
         let entry = Entry {
             line,
             text: format!("{path}: {kernel}"),
@@ -204,6 +204,20 @@ fn overload(kernel: &str) -> Result<(&str, Option<usize>), String> {
     }
 }
 
+/// Whether a text is made of names, perhaps with template arguments behind them.
+fn may_name_a_kernel(text: &str) -> bool {
+    let mut depth = 0_i32;
+    for it in text.chars() {
+        match it {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ if depth <= 0 && !it.is_alphanumeric() && !"_:".contains(it) => return false,
+            _ => {}
+        }
+    }
+    !text.is_empty() && !text.starts_with('<') && depth <= 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +267,8 @@ mod tests {
             ("a.cu: k: n >= 1, n ! 3\n", 1, "found `!`"),
             ("a.cu: k\n  n >= 1\n  any launch\n", 1, "beside conditions"),
             ("a.cu: k: n >= 1\n./a.cu: k: n >= 2\n", 2, "line 1 states a contract of it, too"),
+            ("k: n >= 1\n", 1, "`n >= 1` is no name of a kernel"),
+            ("a.cu: n < 1\n", 1, "is no name of a kernel"),
             ("a.cu: k@0: n >= 1\n", 1, "no number of an overload"),
             ("\"a.cu: k: n >= 1\n", 1, "in quotes"),
         ] {

@@ -5,7 +5,7 @@
 //!
 //! - it *keeps* it if every condition is true of its constants, or follows from what host code says of it;
 //! - it *breaks* it if its constants make a condition false, whether a run of it shows a race or not;
-//! - it is *open* else.
+//! - it is *open* else, and where what is taken for granted at a barrier does not hold of it.
 //!
 //! Dimensions that the kernel never reads are taken as 1 in the proof; of launches that may have more there, that is a
 //! condition, too.
@@ -13,9 +13,6 @@
 //! Guarantees: a stated contract that nothing satisfies is not enough. Deliberately absent: whether each condition is needed,
 //! and whether a launch is free that does not keep what is stated.
 
-use super::super::attempt::{Case, Persistence};
-use super::super::scopes::{self, Candidate};
-use super::super::settings::{Launches, Settings};
 use super::terms::{Phrase, Terms};
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::arena::Handle;
@@ -23,9 +20,13 @@ use crate::calculus::eval::Program;
 use crate::calculus::{Axis, Claimed, Kernel, SiteId};
 use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, Keeping, Standing, Verdict};
 use crate::diagnostic::report::{Race, ScopeKind};
+use crate::judge::attempt::{Case, Persistence};
+use crate::judge::scopes::{self, Candidate};
+use crate::judge::settings::{Launches, Settings};
+use crate::judge::{judge, takes_blocks_for_granted};
 use crate::launch::{Facts, Given};
 use crate::protocol::{Before, Claim, Protocol};
-use crate::prove::premises::{Budget, Premises};
+use crate::prove::premises::{self, Budget, Premises};
 use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
 
@@ -61,7 +62,7 @@ pub fn judge_under(
     settings: &Settings,
 ) -> Under {
     let strict = Settings { launches: Launches::All, ..settings.clone() };
-    let mut verdict = super::super::judge(stating.kernel, stating.protocol, &[], language, &strict);
+    let mut verdict = judge(stating.kernel, stating.protocol, &[], language, &strict);
     let is_own = terms.is_own(stating.protocol);
     verdict.assumptions.retain(|assumption| !is_own(assumption));
     let besides = verdict.contract.take().map_or_else(Vec::new, |contract| contract.conjuncts);
@@ -123,6 +124,7 @@ impl Holding<'_, '_> {
             let is_false = |&&index: &&usize| says[told[index]] == Some(false);
             let wrong: Vec<String> = missing.iter().filter(is_false).map(|&index| words[index].clone()).collect();
             let keeping = match (missing.is_empty(), wrong.is_empty()) {
+                (true, _) if self.is_excluded(at) => Keeping::Open,
                 (true, _) => Keeping::Kept,
                 (false, true) => Keeping::Open,
                 (false, false) => Keeping::Broken,
@@ -196,6 +198,12 @@ impl Holding<'_, '_> {
             Leaf::Grid(_) => given(1),
             Leaf::Param(_) => true,
         })
+    }
+
+    /// Whether what is taken for granted at a barrier excludes a launch, so that the verdict says nothing of it.
+    fn is_excluded(&self, at: usize) -> bool {
+        let Case { kernel, protocol, .. } = self.case;
+        takes_blocks_for_granted(kernel) && premises::excludes(protocol, &self.scope(at))
     }
 
     /// Whether a condition is proved from what host code says of a launch, and from nothing that is only assumed.

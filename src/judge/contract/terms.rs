@@ -5,7 +5,7 @@
 //!            | value "is a power of two" | value "is a multiple of" number
 //! sum       := ["-"] product (("+" | "-") product)*
 //! product   := (value | number) ("*" (value | number))*
-//! value     := blockDim.x, gridDim.y, … | get_local_size(0), get_num_groups(1), … | a parameter: pitch, s.width, d[1]
+//! value     := blockDim.x, gridDim.y, … | the functions of OpenCL that give these | a parameter: pitch, s.width, d[1]
 //! ```
 //!
 //! A [`Phrase`] is read without knowing the kernel; [`Terms`] are phrases whose parameters are those of one.
@@ -16,9 +16,11 @@
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::arena::Arena;
 use crate::calculus::{Axis, Basis, Kernel, Param, ScalarType, Stmt};
+use crate::diagnostic::vocabulary::Vocabulary;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Assumption;
 use crate::prove::program_point::stated;
+use crate::source::Language;
 use std::fmt;
 use std::str::FromStr;
 
@@ -388,11 +390,9 @@ fn length_of_name(text: &str) -> usize {
 fn extent_of_opencl(name: &str) -> Option<String> {
     let (function, axis) = name.strip_suffix(')')?.split_once('(')?;
     let letter = ["x", "y", "z"].get(axis.trim().parse::<usize>().ok()?)?;
-    match function {
-        "get_local_size" => Some(format!("blockDim.{letter}")),
-        "get_num_groups" => Some(format!("gridDim.{letter}")),
-        _ => None,
-    }
+    let ids = Vocabulary::of(Language::OpenCl).ids;
+    let (variable, _) = ids.iter().find(|(_, named)| *named == function)?;
+    Some(format!("{variable}.{letter}"))
 }
 
 /// `a < b` of integers, said with `<=`: `a + 1 <= b`, and of a number `a <= 15`.
