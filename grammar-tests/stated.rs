@@ -51,7 +51,7 @@ fn run(place: &Place, arguments: &[&str]) -> Seen {
 /// The lines of a table that are no comments.
 fn lines(table: &str) -> Vec<&str> {
     let lines = table.lines().map(|line| line.split("  #").next().unwrap_or_default());
-    lines.filter(|line| !line.trim_start().starts_with('#') && !line.is_empty()).collect()
+    lines.filter(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty()).collect()
 }
 
 /// A kernel of a report.

@@ -8,12 +8,12 @@ use super::args::{
 };
 use super::geometry;
 use crate::driver::CompileCommands;
-use crate::driver::contracts::stated::StatedContracts;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
     self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
     Settings, SolverKind, Timings, Told,
 };
+use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
 use anyhow::{Context, Result, ensure};

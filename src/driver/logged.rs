@@ -239,3 +239,86 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     let (one, other) = (without_parents(&one), without_parents(&other));
     one.ends_with(&other) || other.ends_with(&one)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::report::{FileReport, Keeping, ScopeKind};
+    use crate::driver::check_source;
+    use crate::driver::options::{Contracts, Options, Told};
+
+    fn launch(kernel: &str, grid: [u32; 3], arguments: &[(&str, &str)]) -> format::Launch {
+        let arguments = arguments.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let (kernel, block) = (kernel.to_owned(), [64, 1, 1]);
+        format::Launch { kernel, grid, block, dynamic_shared: 0, arguments, finished: None }
+    }
+
+    /// A file that is checked with launches of a log, in which kernels access memory in that file.
+    fn checked(text: &str, launches: Vec<format::Launch>, accessing: &str) -> FileReport {
+        let mut listing = String::new();
+        let mut lines = Vec::new();
+        for (id, launch) in (0..).zip(&launches) {
+            let start = listing.len();
+            write_launch(id, launch, &mut listing);
+            lines.push(start..listing.len());
+            listing.push('\n');
+        }
+        let files = launches.iter().map(|it| (short(&it.kernel).to_owned(), vec![PathBuf::from(accessing)])).collect();
+        let path = PathBuf::from("run.trace");
+        let logged = LoggedLaunches { path, launches, listing: listing.into(), lines, files, problems: Vec::new() };
+        let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, stated: None };
+        check_source(Path::new("src/k.cu"), text, &Options { contracts, ..Options::default() }).report
+    }
+
+    fn notes(report: &FileReport) -> Vec<&str> {
+        report.diagnostics.iter().map(|note| note.message.as_str()).collect()
+    }
+
+    const ROWS: &str =
+        "__global__ void k(int *o, int n) { o[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n";
+
+    #[test]
+    fn launches_of_a_log_take_the_place_of_those_in_the_text() {
+        let text = format!("{ROWS}void host(int *o, int n) {{ k<<<dim3(2, 2), 64>>>(o, n); }}\n");
+        let launches =
+            vec![launch("k", [2, 2, 1], &[("o", "@0+0"), ("n", "128")]), launch("k", [2, 2, 1], &[("n", "256")])];
+        let report = checked(&text, launches, "k.cu");
+        let kernel = &report.kernels[0];
+        let scope = kernel.scope.as_ref().map(|scope| scope.kind.clone());
+        assert_eq!(scope, Some(ScopeKind::Other("the launches in run.trace".to_owned())));
+        let lines: Vec<u32> =
+            kernel.launches.iter().map(|launch| report.sources.start_position(launch.span).line).collect();
+        assert_eq!(lines, [1, 2]);
+        assert!(kernel.launches.iter().all(|launch| launch.keeping == Keeping::Kept));
+        assert!(notes(&report).is_empty());
+    }
+
+    #[test]
+    fn without_scalars_only_the_geometry_is_known() {
+        let report = checked(ROWS, vec![launch("k", [2, 2, 1], &[("o", "@0+0")])], "src/k.cu");
+        assert_eq!(notes(&report), ["run.trace has no values of n: only the geometry of launches of k is known"]);
+        let said: Vec<Keeping> = report.kernels[0].launches.iter().map(|launch| launch.keeping).collect();
+        assert_eq!(said, [Keeping::Open]);
+    }
+
+    #[test]
+    fn launches_of_other_kernels_of_the_name_are_left_out() {
+        let logged = || vec![launch("k", [2, 2, 1], &[("n", "1")])];
+        let report = checked(ROWS, logged(), "other/k.cu");
+        assert!(report.kernels[0].launches.is_empty() && notes(&report).is_empty());
+        let template = "template <class T> __global__ void k(T *o, int n) { o[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n\
+                        void host(int *i, float *f) { k<<<dim3(2, 2), 64>>>(i, 128); k<<<dim3(2, 2), 64>>>(f, 128); }\n";
+        let report = checked(template, logged(), "src/k.cu");
+        assert!(notes(&report).iter().all(|note| note.contains("launches of k in run.trace are left out")));
+        assert_eq!(notes(&report).len(), 2);
+        assert!(report.kernels.iter().all(|kernel| kernel.launches.iter().all(|it| it.keeping == Keeping::Kept)));
+    }
+
+    #[test]
+    fn names_and_paths_are_compared_as_far_as_they_are_written() {
+        assert!(is_named("a::k", "k") && is_named("k", "a::k") && is_named("k", "k<int>") && !is_named("bk", "k"));
+        let same = |one: &str, other: &str| is_same_file(Path::new(one), Path::new(other));
+        assert!(same("k.cu", "src/k.cu") && same("../src/k.cu", "./src/k.cu") && !same("a/k.cu", "b/k.cu"));
+        assert!(!same("k.cu", "src/bk.cu"));
+    }
+}

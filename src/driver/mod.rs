@@ -9,7 +9,8 @@
 
 pub mod amplify;
 mod architecture;
-pub mod contracts;
+pub mod contract_file;
+mod contracts;
 pub mod crash;
 mod described;
 mod dialect;
@@ -33,6 +34,7 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 mod stated;
+pub mod stated_contracts;
 pub mod subjects;
 pub mod trace;
 mod units;

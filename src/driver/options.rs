@@ -2,9 +2,9 @@
 //!
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
-use super::contracts::stated::StatedContracts;
 use super::front::FrontEnd;
 use super::logged::LoggedLaunches;
+use super::stated_contracts::StatedContracts;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 

@@ -100,7 +100,7 @@ struct Several {
 /// Checks all inputs; results stand in the order of the inputs. Any worker may take any one of them (`with_max_len`):
 /// in longer pieces, a few costly files leave the other workers idle at the end.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
-    let files: Vec<&Path> = inputs.iter().filter_map(Input::file).collect();
+    let files: Vec<&Path> = inputs.iter().filter_map(Input::on_disk).collect();
     let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
     let outcomes = on_workers(options.jobs, || {
         let check = |(position, input)| {
@@ -264,7 +264,7 @@ impl Input {
         }
     }
 
-    fn file(&self) -> Option<&Path> {
+    fn on_disk(&self) -> Option<&Path> {
         match self {
             Input::File(path) => Some(path),
             Input::Text(..) => None,

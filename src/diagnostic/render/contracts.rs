@@ -1,4 +1,4 @@
-//! The contracts of a run as a table: text that `check --contracts` reads back (`driver/contracts/file.rs` says what it means),
+//! The contracts of a run as a table: text that `check --contracts` reads back (`driver/contract_file.rs` says what it means),
 //! and JSON for programs, `raceproof.contracts.v1` (docs/ARCHITECTURE.md, "Contracts").
 //!
 //! The text is for keeping: one condition on a line, kernels by path and name, no lines and columns of sources, nothing of the

@@ -428,7 +428,7 @@ mod tests {
         for name in ["pitch", "width", "s.d[1]"] {
             params.push(Param { name: name.to_owned(), ty: ScalarType::I32 });
         }
-        params.push(Param { name: "scale".to_owned(), ty: ScalarType::F32 });
+        params.push(Param { name: "scale".to_owned(), ty: ScalarType::Opaque { bytes: 4 } });
         params
     }
 

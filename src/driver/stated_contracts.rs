@@ -1,9 +1,9 @@
 //! What a file of contracts states, and of which kernels.
 //!
 //! Guarantees: of several entries that mean a kernel the one that names it most exactly counts. Deliberately absent: the form
-//! of such files ([`file`](super::file)), and judging.
+//! of such files ([`contract_file`]), and judging.
 
-use super::file::{self, Entry, Place, Unreadable};
+use super::contract_file::{self, Entry, Place, Unreadable};
 use crate::diagnostic::report::{FileReport, KernelReport, Report, StatedAt};
 use crate::preprocess::normalized;
 use crate::resolve::program::{FunctionId, Program};
@@ -66,7 +66,7 @@ impl StatedContracts {
     pub fn of_text(path: &Path, text: &str) -> Result<StatedContracts, ContractsError> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let unreadable = |unreadable| ContractsError::Unreadable { path: path.to_path_buf(), unreadable };
-        let entries = file::read(text, directory).map_err(unreadable)?;
+        let entries = contract_file::read(text, directory).map_err(unreadable)?;
         Ok(StatedContracts { path: path.to_path_buf(), entries })
     }
 

@@ -1,4 +1,5 @@
-//! Contracts around a check: those that a file states ([`stated`]), and those that launches seen by raceproof leave untold.
+//! Contracts around a check: those that a file states ([`stated_contracts`](super::stated_contracts)), and those that a
+//! verdict on the launches that were found leaves untold.
 //!
 //! A kernel of which a contract is stated is judged under it, whatever its launches say, and these are held against it
 //! ([`check_under`]). For a table of contracts, a kernel that is only proved for the launches that were found is judged for
@@ -7,9 +8,7 @@
 //! Guarantees: a stated contract that does not fit its kernel is told, and no verdict relies on it. Deliberately absent: how
 //! kernels are judged under conditions ([`judge::contract`]), and how tables look.
 
-pub mod file;
-pub mod stated;
-
+use super::contract_file::Entry;
 use super::{Options, passes, reported};
 use crate::calculus::Kernel;
 use crate::check::broken_contract::{self, StatedOf};
@@ -22,7 +21,6 @@ use crate::judge::judge;
 use crate::launch::{self, Facts, Launched};
 use crate::resolve::program::FunctionId;
 use crate::source::Span;
-use file::Entry;
 
 /// Why what is stated of these kernels does not fit them, a line for each.
 pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options) -> Vec<String> {
