@@ -287,9 +287,9 @@ mod tests {
         let scope = kernel.scope.as_ref().map(|scope| scope.kind.clone());
         assert_eq!(scope, Some(ScopeKind::Other("the launches in run.trace".to_owned())));
         let lines: Vec<u32> =
-            kernel.launches.iter().map(|launch| report.sources.start_position(launch.span).line).collect();
+            kernel.launches().iter().map(|launch| report.sources.start_position(launch.span).line).collect();
         assert_eq!(lines, [1, 2]);
-        assert!(kernel.launches.iter().all(|launch| launch.keeping == Keeping::Kept));
+        assert!(kernel.launches().iter().all(|launch| launch.keeping == Keeping::Kept));
         assert!(notes(&report).is_empty());
     }
 
@@ -297,7 +297,7 @@ mod tests {
     fn without_scalars_only_the_geometry_is_known() {
         let report = checked(ROWS, vec![launch("k", [2, 2, 1], &[("o", "@0+0")])], "src/k.cu");
         assert_eq!(notes(&report), ["run.trace has no values of n: only the geometry of launches of k is known"]);
-        let said: Vec<Keeping> = report.kernels[0].launches.iter().map(|launch| launch.keeping).collect();
+        let said: Vec<Keeping> = report.kernels[0].launches().iter().map(|launch| launch.keeping).collect();
         assert_eq!(said, [Keeping::Open]);
     }
 
@@ -305,13 +305,13 @@ mod tests {
     fn launches_of_other_kernels_of_the_name_are_left_out() {
         let logged = || vec![launch("k", [2, 2, 1], &[("n", "1")])];
         let report = checked(ROWS, logged(), "other/k.cu");
-        assert!(report.kernels[0].launches.is_empty() && notes(&report).is_empty());
+        assert!(report.kernels[0].launches().is_empty() && notes(&report).is_empty());
         let template = "template <class T> __global__ void k(T *o, int n) { o[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n\
                         void host(int *i, float *f) { k<<<dim3(2, 2), 64>>>(i, 128); k<<<dim3(2, 2), 64>>>(f, 128); }\n";
         let report = checked(template, logged(), "src/k.cu");
         assert!(notes(&report).iter().all(|note| note.contains("launches of k in run.trace are left out")));
         assert_eq!(notes(&report).len(), 2);
-        assert!(report.kernels.iter().all(|kernel| kernel.launches.iter().all(|it| it.keeping == Keeping::Kept)));
+        assert!(report.kernels.iter().all(|kernel| kernel.launches().iter().all(|it| it.keeping == Keeping::Kept)));
     }
 
     #[test]

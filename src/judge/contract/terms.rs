@@ -149,6 +149,15 @@ fn is_number(param: &Param) -> bool {
     matches!(param.ty, ScalarType::Int { .. })
 }
 
+impl Said {
+    /// A number that 64 bits do not hold: `n > 9223372036854775807` says one.
+    fn too_large(&self) -> Option<i128> {
+        let Said::Compare(left, _, right) = self else { return None };
+        let numbers = left.iter().chain(right).map(|(factor, _)| *factor);
+        numbers.into_iter().find(|&number| i64::try_from(number).is_err())
+    }
+}
+
 impl Value {
     /// What the name means; extents of CUDA and of OpenCL have names that no parameter has.
     fn named(name: String) -> Value {
@@ -179,6 +188,9 @@ impl FromStr for Phrase {
     fn from_str(text: &str) -> Result<Phrase, Misread> {
         let mut words = Words { rest: text.trim() };
         let said = words.condition()?;
+        if let Some(number) = said.too_large() {
+            return Err(Misread::TooLarge(number.to_string()));
+        }
         match words.peek()? {
             None => Ok(Phrase { text: text.trim().to_owned(), said }),
             Some(more) => Err(more.instead_of("the end of the condition")),
@@ -485,6 +497,7 @@ mod tests {
             ("(pitch + 1) * 2 >= 3", "found `(`"),
             ("pitch >= 99999999999999999999", "too large"),
             ("pitch >= 9223372036854775807 * 2", "too large"),
+            ("pitch > 9223372036854775807", "too large"),
             ("pitch >= 0x10", "a decimal number"),
             ("pitch is large", "a power of two"),
             ("pitch is a power of three", "of two"),
