@@ -249,7 +249,12 @@ fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
     assert_eq!(relations("for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);"), bounds);
     assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), bounds);
     let none: [&str; 0] = [];
-    assert_eq!(relations("for (int i = 3; i < 9; i++) { if (x) i = 0; k<<<1, 32>>>(d, i, 2); }"), none);
+    assert_eq!(
+        relations("for (int i = 3; i < 9; i++) { if (x) i = 0; k<<<1, 32>>>(d, i, 2); }"),
+        ["-1 a1 + 8 >= 0"],
+        "no iteration starts beyond the bound"
+    );
+    assert_eq!(relations("for (int i = 3; i < 9; i++) { if (x) i = x; k<<<1, 32>>>(d, i, 2); }"), none);
     assert_eq!(relations("int i; for (i = 3; i < 9; i++) { } k<<<1, 32>>>(d, i, 2);"), none, "after the loop");
 }
 

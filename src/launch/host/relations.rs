@@ -17,8 +17,9 @@ use crate::syntax;
 
 /// Blocks along an axis, and threads, that no launch has more of.
 const MOST: i128 = (1 << 31) - 1;
-/// Numbers that are no more than the bounds of types.
+/// Bounds from which on numbers are no more than those of types, and bounds of sizes no more than what is left of them.
 const FAR: i128 = 1 << 30;
+const FAR_FOR_SIZES: i128 = 1 << 20;
 /// Values of a launch that one relation speaks of, at most.
 const MOST_TERMS: usize = 3;
 /// Relations of one launch, at most.
@@ -146,13 +147,12 @@ impl Reader<'_, '_> {
         let mut at = 0;
         while at < sums.len() {
             let sum = sums.remove(at);
-            let is_short = sum.terms.len() <= MOST_TERMS && sum.plus.abs() < FAR;
             // Numbers are compared in 64 bits with a sign.
+            let largest = Sum::number(i128::from(i64::MAX));
             let fits = sum.symbols().all(|symbol| {
-                constraints
-                    .implies(&Sum { plus: i128::from(i64::MAX), ..Sum::symbol(symbol).times(-1).unwrap_or_default() })
+                largest.minus(&Sum::symbol(symbol)).is_some_and(|distance| constraints.implies(&distance))
             });
-            if is_short && fits && !constraints.implied_by(&sums, &sum) {
+            if says_something(&sum) && fits && !constraints.implied_by(&sums, &sum) {
                 sums.insert(at, sum);
                 at += 1;
             }
@@ -190,6 +190,13 @@ impl Reader<'_, '_> {
 
 fn is_of_launch(symbol: &Symbol) -> bool {
     matches!(symbol, Symbol::Launch(_))
+}
+
+/// Whether a sum is short, and more than what types say.
+fn says_something(sum: &Sum) -> bool {
+    let is_of_size = matches!(sum.multiple_of(), Some(Symbol::Launch(Term::Size(_))));
+    let far = if is_of_size { FAR_FOR_SIZES } else { FAR };
+    sum.terms.len() <= MOST_TERMS && sum.plus.abs() < far
 }
 
 fn has_one_value(bounds: (Option<i128>, Option<i128>)) -> bool {

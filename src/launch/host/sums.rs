@@ -125,6 +125,11 @@ impl Sum {
         }
     }
 
+    /// The symbol that it is a multiple of, but for a number.
+    pub(super) fn multiple_of(&self) -> Option<Symbol> {
+        Sum { plus: 0, ..self.clone() }.multiple().map(|(symbol, _)| symbol)
+    }
+
     pub(super) fn mentions(&self, symbol: Symbol) -> bool {
         self.terms.keys().any(|product| product.contains(&symbol))
     }
