@@ -8,7 +8,7 @@
 
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::calculus::SiteId;
-use crate::calculus::eval::Program;
+use crate::calculus::eval::{Program, WARP};
 use crate::check::verdict::{CheckedLaunch, Keeping};
 use crate::diagnostic::report::ScopeKind;
 use crate::judge::attempt::{Case, Persistence};
@@ -19,6 +19,15 @@ use crate::prove::{Conflict, Pair};
 pub(super) struct Looked {
     pub(super) said: CheckedLaunch,
     pub(super) conflicts: Vec<Conflict>,
+    /// Threads of a block, if that is known.
+    threads: Option<u64>,
+}
+
+impl Looked {
+    /// Whether it shows that somebody keeps the contract, with blocks of a warp or more.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.said.keeping == Keeping::Kept && self.threads.is_some_and(|threads| threads >= u64::from(WARP))
+    }
 }
 
 /// Each set of launches, in order, or the one that the user gives.
@@ -69,7 +78,8 @@ pub(super) fn launches<'a>(
         };
         let races = conflicts.iter().map(|conflict| conflict.witness.clone()).collect();
         let said = CheckedLaunch { launches: part.launches.clone(), keeping, missing, races };
-        looked.push(Looked { said, conflicts });
+        let threads = part.scope.block.iter().map(|extent| extent.map(u64::from)).product();
+        looked.push(Looked { said, conflicts, threads });
     }
     looked
 }

@@ -5,7 +5,7 @@
 //! - The chosen conditions are put into the kernel as if the source stated them, and the whole kernel is proved again: a
 //!   contract is *sufficient* by a proof that the checker accepts.
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
-//! - The contract is [`plausible`]: somebody would make a launch that it admits.
+//! - The contract is [`plausible`]: somebody would make a launch that it admits, or somebody does.
 //! - [`keeping`]: what the launches that were found say of each condition.
 //! - [`terms`]: conditions that somebody states; [`stated`] judges a kernel under them.
 //!
@@ -34,6 +34,7 @@ use crate::protocol::infer;
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope, Witness};
 use std::collections::BTreeSet;
+use keeping::Looked;
 use vocabulary::{Condition, Leaf};
 
 /// A kernel with more open pairs than this is not asked about.
@@ -60,13 +61,15 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
         }
     }
     let Some(Judged { found, necessary, standing }) = best else { return };
+    let launches = keeping::launches(case, &found.conditions, candidates, program);
+    let is_needed = necessary.iter().all(Option::is_some);
+    let standing = if is_needed && launches.iter().any(Looked::is_of_use) { Standing::Plausible } else { standing };
     let conjuncts = found.conditions.iter().zip(necessary).map(|(condition, necessary)| Conjunct {
         text: condition.words(&case.kernel.params),
         kind: condition.kind(),
         necessary,
     });
     let conjuncts = conjuncts.collect();
-    let launches = keeping::launches(case, &found.conditions, candidates, program);
     let excuses = case.settings.launches == settings::Launches::OfContracts && !case.settings.gives_sizes();
     if standing == Standing::Plausible && excuses {
         let broken: Vec<Conflict> = launches.iter().flat_map(|launch| launch.conflicts.iter().cloned()).collect();
