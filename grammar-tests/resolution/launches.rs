@@ -221,7 +221,9 @@ fn said(launch: &Launch) -> Vec<String> {
         Relation::Power(of) => format!("{} is a power of two", term(of)),
         Relation::Multiple(of, divisor) => format!("{} is a multiple of {divisor}", term(of)),
     };
-    launch.relations.iter().map(words).collect()
+    let mut said: Vec<String> = launch.relations.iter().map(words).collect();
+    said.sort();
+    said
 }
 
 #[test]

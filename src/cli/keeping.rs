@@ -3,7 +3,7 @@
 //! Deliberately absent: exit codes. A run is judged by its log; that a launch breaks a contract is told beside it.
 
 use super::output::{to_stdout, warn};
-use crate::diagnostic::report::{CheckedLaunch, Contract, FileReport, Keeping, KernelReport};
+use crate::diagnostic::report::{CheckedLaunch, FileReport, Keeping, KernelReport};
 use crate::driver::Options;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{Contracts, Told};
@@ -30,7 +30,7 @@ pub(super) fn tell(files: &[PathBuf], options: &Options, log: &Path) -> Result<(
 
 /// `rows: contract pitch >= width: kept by 2, broken by 1 of 3 launches`
 fn line(file: &FileReport, kernel: &KernelReport, log: &Path) -> Option<String> {
-    let Contract { conjuncts, is_plausible, .. } = kernel.contract.as_ref()?;
+    let contract = kernel.contract.as_ref().filter(|_| !kernel.asks_for_flat_launches())?;
     let is_logged = |launch: &&CheckedLaunch| file.sources.file(file.sources.visible(launch.span).file).path == log;
     let launches: Vec<&CheckedLaunch> = kernel.launches().iter().filter(is_logged).collect();
     let count = |keeping: Keeping| launches.iter().filter(|launch| launch.keeping == keeping).count();
@@ -40,8 +40,8 @@ fn line(file: &FileReport, kernel: &KernelReport, log: &Path) -> Option<String> 
     if said.is_empty() {
         return None;
     }
-    let conditions: Vec<&str> = conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
-    let which = if *is_plausible { "contract" } else { "race-free if" };
+    let conditions: Vec<&str> = contract.to_keep().map(|conjunct| conjunct.text.as_str()).collect();
+    let which = if contract.is_plausible { "contract" } else { "race-free if" };
     let all = if launches.len() == 1 { "1 launch".to_owned() } else { format!("{} launches", launches.len()) };
     Some(format!("{}: {which} {}: {} of {all}", kernel.instance(), conditions.join(" and "), said.join(", ")))
 }

@@ -22,7 +22,7 @@
 //! Guarantees: everything that cannot be read is named with its line. Deliberately absent: what conditions mean
 //! ([`Phrase`]), and which kernels there are.
 
-use crate::judge::contract::Phrase;
+use crate::judge::contract::{Misread, Phrase};
 use crate::preprocess::normalized;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,46 @@ pub struct Unreadable {
     /// The line.
     pub line: u32,
     /// What is wrong with it.
-    pub cause: String,
+    pub cause: Wrong,
+}
+
+/// What is wrong with a line of a file of contracts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// No path and kernel stand where a contract begins.
+    #[error("expected `path: kernel`{0}")]
+    NoHead(String),
+    /// What stands where a kernel is named is no name.
+    #[error("`{0}` is no name of a kernel: expected `path: kernel: conditions`")]
+    NoKernel(String),
+    /// What stands behind `@` is no positive number.
+    #[error("`@{0}` is no number of an overload; the first is `@1`")]
+    NoOverload(String),
+    /// A condition stands before all contracts.
+    #[error("a condition without a kernel: `path: kernel` comes before it, at the start of a line")]
+    NoContract,
+    /// A condition that is not understood.
+    #[error("`{text}`: {cause}")]
+    Condition {
+        /// The condition.
+        text: String,
+        /// Why.
+        cause: Misread,
+    },
+    /// A contract that asks for nothing and does not say so.
+    #[error("{0}: no conditions follow; write `{ANY_LAUNCH}` if it needs none")]
+    Empty(String),
+    /// A contract that asks for nothing and for something.
+    #[error("{0}: `{ANY_LAUNCH}` beside conditions")]
+    NothingAndSomething(String),
+    /// A kernel with two contracts.
+    #[error("{contract}: line {line} states a contract of it, too")]
+    Twice {
+        /// The second one.
+        contract: String,
+        /// Where the first one stands.
+        line: u32,
+    },
 }
 
 /// A contract that is being read.
@@ -96,7 +135,7 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    fn line(&mut self, line: u32, text: &str) -> Result<(), String> {
+    fn line(&mut self, line: u32, text: &str) -> Result<(), Wrong> {
         if text.trim().is_empty() {
             return Ok(());
         }
@@ -111,7 +150,7 @@ impl Reading<'_> {
         };
         let (name, overload) = overload(kernel)?;
         if !may_name_a_kernel(name) {
-            return Err(format!("`{kernel}` is no name of a kernel: expected `path: kernel: conditions`"));
+            return Err(Wrong::NoKernel(kernel.to_owned()));
         }
         let entry = Entry {
             line,
@@ -136,18 +175,14 @@ impl Reading<'_> {
         Place::At(paths)
     }
 
-    fn conditions(&mut self, text: &str) -> Result<(), String> {
-        let Some(open) = &mut self.open else {
-            return Err(
-                "a condition without a kernel: `path: kernel` comes before it, at the start of a line".to_owned()
-            );
-        };
+    fn conditions(&mut self, text: &str) -> Result<(), Wrong> {
+        let open = self.open.as_mut().ok_or(Wrong::NoContract)?;
         for condition in text.split(',').map(str::trim).filter(|condition| !condition.is_empty()) {
             if condition == ANY_LAUNCH {
                 open.is_any = true;
             } else {
-                let phrase: Phrase = condition.parse().map_err(|error| format!("`{condition}`: {error}"))?;
-                open.entry.phrases.push(phrase);
+                let misread = |cause| Wrong::Condition { text: condition.to_owned(), cause };
+                open.entry.phrases.push(condition.parse().map_err(misread)?);
             }
         }
         Ok(())
@@ -161,12 +196,12 @@ impl Reading<'_> {
         };
         let line = entry.line;
         let cause = if entry.phrases.is_empty() && !is_any {
-            Some(format!("{}: no conditions follow; write `{ANY_LAUNCH}` if it needs none", entry.text))
+            Some(Wrong::Empty(entry.text.clone()))
         } else if is_any && !entry.phrases.is_empty() {
-            Some(format!("{}: `{ANY_LAUNCH}` beside conditions", entry.text))
+            Some(Wrong::NothingAndSomething(entry.text.clone()))
         } else {
             let other = self.entries.iter().find(is_it);
-            other.map(|other| format!("{}: line {} states a contract of it, too", entry.text, other.line))
+            other.map(|other| Wrong::Twice { contract: entry.text.clone(), line: other.line })
         };
         match cause {
             // What is wrong inside of it was told.
@@ -180,26 +215,27 @@ impl Reading<'_> {
 }
 
 /// The path that a line begins with, and what stands behind its colon.
-fn path_and_rest(text: &str) -> Result<(String, &str), String> {
-    const FORM: &str = "expected `path: kernel`";
+fn path_and_rest(text: &str) -> Result<(String, &str), Wrong> {
     if text.starts_with('"') {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter::<String>();
-        let path =
-            stream.next().and_then(Result::ok).ok_or_else(|| format!("{FORM}, and the path in quotes as in JSON"))?;
-        let rest = text[stream.byte_offset()..].strip_prefix(':').ok_or(FORM)?;
+        let path = stream
+            .next()
+            .and_then(Result::ok)
+            .ok_or_else(|| Wrong::NoHead(", and the path in quotes as in JSON".into()))?;
+        let rest = text[stream.byte_offset()..].strip_prefix(':').ok_or_else(|| Wrong::NoHead(String::new()))?;
         return Ok((path, rest.trim_start()));
     }
-    let (path, rest) = text.split_once(": ").ok_or_else(|| format!("{FORM}, found `{text}`"))?;
+    let (path, rest) = text.split_once(": ").ok_or_else(|| Wrong::NoHead(format!(", found `{text}`")))?;
     Ok((path.trim().to_owned(), rest.trim_start()))
 }
 
 /// `k@2` is the second overload of `k`.
-fn overload(kernel: &str) -> Result<(&str, Option<usize>), String> {
+fn overload(kernel: &str) -> Result<(&str, Option<usize>), Wrong> {
     match kernel.rsplit_once('@') {
         None => Ok((kernel, None)),
         Some((name, number)) => match number.parse() {
             Ok(number) if number > 0 => Ok((name, Some(number))),
-            _ => Err(format!("`@{number}` is no number of an overload; the first is `@1`")),
+            _ => Err(Wrong::NoOverload(number.to_owned())),
         },
     }
 }
@@ -230,7 +266,7 @@ mod tests {
 
     fn wrong(text: &str) -> Vec<(u32, String)> {
         let unreadable = read(text, Path::new("/repo/ci")).expect_err("it cannot be read");
-        unreadable.into_iter().map(|it| (it.line, it.cause)).collect()
+        unreadable.into_iter().map(|it| (it.line, it.cause.to_string())).collect()
     }
 
     #[test]

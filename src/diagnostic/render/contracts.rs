@@ -2,7 +2,8 @@
 //! and JSON for programs, `raceproof.contracts.v1` (docs/ARCHITECTURE.md, "Contracts").
 //!
 //! The text is for keeping: one condition on a line, kernels by path and name, no lines and columns of sources, nothing of the
-//! machine or the day. What is no condition stands in comments.
+//! machine or the day. What is no condition stands in comments. That launches are flat along y or z where a kernel reads nothing
+//! is no condition of the table: a stated contract means it, too.
 //!
 //! Guarantees: the same bytes for the same report, whatever the order of its files; each kernel once, under a name that means
 //! it alone. Deliberately absent: verdicts and findings.
@@ -27,7 +28,7 @@ pub enum Listed {
 enum Asks<'r> {
     /// That they keep its contract.
     Contract(&'r Contract),
-    /// Nothing: it is free for all launches.
+    /// Nothing: it is free for all launches that are flat where it reads nothing.
     Nothing,
     /// Something that is not known, or that nobody can keep.
     NotKnown(&'static str),
@@ -121,6 +122,7 @@ impl<'r> Asks<'r> {
     fn of(kernel: &'r KernelReport) -> Asks<'r> {
         let is_of_all = kernel.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::AllGeometries);
         match &kernel.contract {
+            Some(_) if kernel.race == Race::RaceFree && kernel.asks_for_flat_launches() => Asks::Nothing,
             Some(contract) if contract.is_plausible || kernel.race == Race::RaceFree => Asks::Contract(contract),
             None if kernel.race == Race::RaceFree && is_of_all => Asks::Nothing,
             _ => Asks::NotKnown(match kernel.race {
@@ -134,7 +136,7 @@ impl<'r> Asks<'r> {
 
     fn conditions(self) -> Vec<&'r str> {
         match self {
-            Asks::Contract(contract) => contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect(),
+            Asks::Contract(contract) => contract.to_keep().map(|conjunct| conjunct.text.as_str()).collect(),
             Asks::Nothing | Asks::NotKnown(_) => Vec::new(),
         }
     }
@@ -158,7 +160,7 @@ impl Row<'_> {
         match self.asks {
             Asks::Contract(contract) => {
                 writeln!(out, "{}", clean(&head))?;
-                for conjunct in &contract.conjuncts {
+                for conjunct in contract.to_keep() {
                     writeln!(out, "    {}  # {}", clean(&conjunct.text), conjunct.kind.name())?;
                 }
                 for assumption in assumptions(contract) {
@@ -168,7 +170,7 @@ impl Row<'_> {
             }
             Asks::Nothing => writeln!(out, "{}\n    any launch", clean(&head)),
             Asks::NotKnown(why) => {
-                let contract = self.kernel.contract.iter().flat_map(|contract| &contract.conjuncts);
+                let contract = self.kernel.contract.iter().flat_map(Contract::to_keep);
                 let needed: Vec<&str> = contract.map(|conjunct| conjunct.text.as_str()).collect();
                 // Nobody would keep it: it is no contract.
                 let unless =
@@ -264,7 +266,7 @@ impl<'r> RowJson<'r> {
             Asks::Contract(contract) => Some(contract),
             Asks::Nothing | Asks::NotKnown(_) => None,
         };
-        let conjuncts = contract.iter().flat_map(|contract| &contract.conjuncts);
+        let conjuncts = contract.into_iter().flat_map(Contract::to_keep);
         RowJson {
             path: &row.path,
             kernel: &row.name,

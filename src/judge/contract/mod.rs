@@ -33,8 +33,8 @@ use crate::diagnostic::report::{Divergence, Race, ScopeKind};
 use crate::protocol::infer;
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope, Witness};
-use std::collections::BTreeSet;
 use keeping::Looked;
+use std::collections::BTreeSet;
 use vocabulary::{Condition, Leaf};
 
 /// A kernel with more open pairs than this is not asked about.
