@@ -83,6 +83,7 @@ fn a_table_lists_what_kernels_ask_of_launches() {
         [
             "part.cl: part",
             "    pitch >= get_num_groups(0) * get_local_size(0)",
+            "    get_local_size(1) == 1",
             "rows.cu: half",
             "    blockDim.x <= 256",
             "rows.cu: once",
@@ -285,7 +286,8 @@ fn overloads_have_numbers() {
     let host = "void host(int *o) { k<<<1, 256>>>(o); }\n";
     let place = Place::with(&[("k.cu", &format!("{text}{host}"))]);
     let table = run(&place, &["contracts"]).expect(0).out;
-    let expected = ["k.cu: k@1", "    gridDim.x == 1", "k.cu: k@2", "    n >= gridDim.x * blockDim.x"];
+    let of_second = ["    n >= gridDim.x * blockDim.x", "    blockDim.y == 1"];
+    let expected = ["k.cu: k@1", "    gridDim.x == 1", "k.cu: k@2", of_second[0], of_second[1]];
     assert_eq!(lines(&table), expected, "{table}");
     place.put("c.txt", table.as_bytes());
     run(&place, &["check", "k.cu", "--contracts", "c.txt"]).expect(0);

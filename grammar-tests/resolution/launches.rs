@@ -247,7 +247,7 @@ fn a_size_is_related_to_the_argument_that_it_divides() {
 
 #[test]
 fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
-    let bounds = ["1 a1 + -4 >= 0", "-1 a1 + 9 >= 0"];
+    let bounds = ["-1 a1 + 9 >= 0", "1 a1 + -4 >= 0"];
     assert_eq!(relations("for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);"), bounds);
     assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), bounds);
     let none: [&str; 0] = [];

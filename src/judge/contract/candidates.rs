@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: whether any of them is enough, or needed.
 
-use super::vocabulary::{Condition, Leaf, Relation, Sum};
+use super::vocabulary::{Condition, Leaf, Relation, Sum, is_number};
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType};
 use crate::judge::scopes::Attempt;
 use crate::memory_model::Level;
@@ -147,7 +147,7 @@ impl Mentioned {
             Leaf::Grid(axis) => is_free(GeometryVar::GridDim(axis)),
             Leaf::Param(_) => true,
         };
-        let is_number = |id: &ParamId| matches!(protocol.params[*id].ty, ScalarType::Int { .. });
+        let is_number = |id: &ParamId| is_number(&protocol.params[*id]);
         let usual = |value: &i128| (16..=1 << 20).contains(value);
         Mentioned {
             extents: extents.into_iter().filter(free).collect(),

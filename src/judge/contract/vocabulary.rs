@@ -6,7 +6,7 @@
 //! Deliberately absent: which condition is wanted, and data in memory.
 
 use crate::arena::Arena;
-use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType};
+use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType, is_offset};
 use crate::check::verdict::ContractKind;
 use crate::prove::LaunchValue;
 use crate::prove::abduction::Premise;
@@ -122,7 +122,7 @@ impl Condition {
             LaunchValue::Size(_) => None,
             LaunchValue::Param(position) => {
                 let (id, param) = params.iter().nth(position)?;
-                matches!(param.ty, ScalarType::Int { .. }).then_some(Leaf::Param(id))
+                is_number(param).then_some(Leaf::Param(id))
             }
         };
         let mut sides = [Vec::new(), Vec::new()];
@@ -249,6 +249,11 @@ impl Condition {
             Condition::Compare(left, _, right) => left.leaves().chain(right.leaves()).collect(),
         }
     }
+}
+
+/// Whether conditions speak of a parameter: an integer, but for offsets of ids, which no launch that is meant has.
+pub(super) fn is_number(param: &Param) -> bool {
+    matches!(param.ty, ScalarType::Int { .. }) && !is_offset(&param.name)
 }
 
 fn gcd(a: i128, b: i128) -> i128 {
