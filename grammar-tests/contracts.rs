@@ -98,7 +98,14 @@ fn nothing_is_said_of_kernels_that_do_not_race() {
 }
 
 /// Kernels that no launch of somebody keeps free: the contract that would is no excuse.
-const NO_EXCUSE: [&str; 5] = [
+const NO_EXCUSE: [&str; 8] = [
+    // The barrier that ends an iteration is missing: a loop that runs once needs none.
+    "__shared__ int s[1024]; int v = 0; for (int b = 0; b < n; b += blockDim.x) { s[threadIdx.x] = b; __syncthreads(); \
+     for (int k = 0; k < blockDim.x; k++) v += s[k]; } a[blockIdx.x * blockDim.x + threadIdx.x] = v;",
+    "__shared__ int s[1024]; int v = 0; for (int t = 0; t < n / blockDim.x; t++) { s[threadIdx.x] = t; __syncthreads(); \
+     for (int k = 0; k < blockDim.x; k++) v += s[k]; } a[blockIdx.x * blockDim.x + threadIdx.x] = v;",
+    // One thread of a block alone would count.
+    "__shared__ int c; if (threadIdx.x % n == 0) c += 1; __syncthreads(); a[blockIdx.x * blockDim.x + threadIdx.x] = c;",
     // A barrier is missing: only blocks of one thread are free.
     "__shared__ int s[64]; s[threadIdx.x] = 1; a[threadIdx.x] = s[63 - threadIdx.x];",
     // Blocks that share what each of them writes, though it asks who it is.
@@ -169,4 +176,39 @@ void h(float *x, int n) { k<<<(n + 255) / 256, 256>>>(x, 2.f); }
     let report = checked(text);
     assert_eq!((report.race, words(&report).as_str()), (Race::Racy, "gridDim.x == 1"));
     assert_eq!(launches(&report).iter().map(|launch| launch.keeping).collect::<Vec<_>>(), [Keeping::Broken]);
+}
+
+#[test]
+fn a_launch_whose_numbers_go_around_keeps_no_contract() {
+    let kernel = "__global__ void k(float *a, int p) {\n __shared__ float s[1024];\n int t = threadIdx.x;\n\
+        s[t] = a[blockIdx.x * blockDim.x + t];\n\
+        if (t < blockDim.x - p) a[blockIdx.x * blockDim.x + t] = s[blockDim.x - 1 - t];\n}\n";
+    let report = checked(&format!("{kernel}void h(float *a) {{ k<<<4, 64>>>(a, 65); }}\n"));
+    assert_eq!(report.race, Race::Racy, "{}", words(&report));
+}
+
+/// What host code does to an object, or to a number, before it launches with it.
+const CHANGES: [(&str, bool); 9] = [
+    ("", true),
+    ("int seen = o.row;", true),
+    ("o.read(v);", false),
+    ("int q = o.next();", false),
+    ("o();", false),
+    ("o << 3;", false),
+    ("if (o) q();", false),
+    ("[&x = o.row] { x = 1; }();", false),
+    ("auto f = [&] { o.read(v); }; f();", false),
+];
+
+#[test]
+fn methods_and_operators_may_change_their_objects() {
+    let declared = "struct Sizes { int row; void read(char **v); int next() { return row++; } void operator()() { row = 1; }\n\
+        void operator<<(int n) { row = n; } operator bool() { return row++; } };\nvoid q();\n\
+        __global__ void k(int *a, int row) { a[blockIdx.x * row + threadIdx.x] = threadIdx.x; }\n";
+    for (change, is_kept) in CHANGES {
+        let host = format!("void h(int *a, char **v) {{ Sizes o = {{64}}; {change} k<<<4, 64>>>(a, o.row); }}\n");
+        let report = checked(&format!("{declared}{host}"));
+        let kind = if is_kept { ScopeKind::Launch } else { ScopeKind::Contract };
+        assert_eq!((report.race, scope(&report)), (Race::RaceFree, Some(&kind)), "{change}");
+    }
 }

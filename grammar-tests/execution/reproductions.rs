@@ -10,7 +10,7 @@ use crate::support::draw::part;
 use crate::support::tier::{Tiers, tiers};
 use crate::support::tools::has_cxx;
 use raceproof::diagnostic::report::{Finding, Reproduction};
-use raceproof::driver::options::{Options, Reproductions};
+use raceproof::driver::options::{Launches, Options, Reproductions};
 use raceproof::driver::parallel::{Input, Run, Unwatched, check_all};
 use raceproof::driver::reproduce::{Store, write_all};
 use raceproof::driver::trace::check_log;
@@ -129,7 +129,9 @@ fn written(path: &Path, directory: &Path) -> (BTreeMap<PathBuf, Lines>, Vec<Stri
 
 /// The pairs of lines on which `check` finds races in a program.
 fn found_again(program: &Path) -> Lines {
-    let run = checked(program, &Options::default());
+    let mut options = Options::default();
+    options.judging.launches = Launches::All;
+    let run = checked(program, &options);
     let file = &run.report.files[0];
     let line = |span| file.sources.start_position(span).line;
     let races =

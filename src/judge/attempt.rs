@@ -15,7 +15,7 @@ use crate::protocol::{Access, Protocol, Sync, SyncId};
 use crate::prove::condition;
 use crate::prove::premises::Proofs;
 use crate::prove::refute::{self, Hunt};
-use crate::prove::{Assumption, Groups, Open, Pair, Proof, Returned, Scope, SyncQuestion, premises};
+use crate::prove::{Assumption, Conflict, Groups, Open, Pair, Proof, Returned, Scope, SyncQuestion, premises};
 use crate::source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -134,6 +134,12 @@ impl<'a> Case<'a> {
     ) -> Rest {
         let mut idle = self.hunts_within(attempt, program, &refute::Budget { steps: 0 });
         self.prove(attempt, (&mut idle, persistence), None, &mut |_, _, _| {})
+    }
+
+    /// Races that a run of a launch shows.
+    pub(super) fn run(&self, launch: &Scope) -> Vec<Conflict> {
+        let outcome = refute::search(self.kernel, &[], launch, self.search_levels(), &refute::Budget::default());
+        outcome.conflicts.into_iter().filter(|conflict| !conflict.after_earlier).collect()
     }
 
     /// A hunt for each part of an attempt.

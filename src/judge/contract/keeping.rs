@@ -1,18 +1,18 @@
 //! What the launches that were found say of a contract.
 //!
 //! A launch *keeps* it if the kernel is proved free for that launch, by its own constants and what host code says of it, or
-//! if every condition is true of its constants. It *breaks* it if its constants make a condition false, or leave an extent
+//! if every condition is true of its constants; a launch of constants alone is run first. It *breaks* it if its constants make a condition false, or leave an extent
 //! open that the contract wants to be one, and a run of that launch shows the race. Otherwise it is *open*.
 //!
 //! Deliberately absent: launches that nobody found.
 
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
-use crate::calculus::SiteId;
 use crate::calculus::eval::{Program, WARP};
+use crate::calculus::{Param, ScalarType, SiteId};
 use crate::check::verdict::{CheckedLaunch, Keeping};
 use crate::diagnostic::report::ScopeKind;
 use crate::judge::attempt::{Case, Persistence};
-use crate::judge::scopes::Candidates;
+use crate::judge::scopes::{Candidate, Candidates};
 use crate::prove::{Conflict, Pair};
 
 /// A launch, and races that a run of it shows if it breaks the contract.
@@ -62,7 +62,11 @@ pub(super) fn launches<'a>(
         let is_false = missing.iter().any(|&at| says(&conditions[at]) == Some(false));
         let attempt = super::alone(part, stated.starts);
         let rest = case.prove_by_rules(&attempt, program, Persistence::AskAll);
-        let (keeping, missing, conflicts) = if missing.is_empty() || rest.is_empty() {
+        let shown = if is_of_constants(case, part) { case.run(&part.scope) } else { Vec::new() };
+        let (keeping, missing, conflicts) = if !shown.is_empty() {
+            // Numbers go around in it, which the proof took for granted that they do not.
+            (Keeping::Broken, if missing.is_empty() { (0..conditions.len()).collect() } else { missing }, shown)
+        } else if missing.is_empty() || rest.is_empty() {
             (Keeping::Kept, Vec::new(), Vec::new())
         } else if is_false {
             let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
@@ -82,6 +86,15 @@ pub(super) fn launches<'a>(
         looked.push(Looked { said, conflicts, threads });
     }
     looked
+}
+
+/// Whether a launch leaves nothing open that a run depends on, but what memory holds.
+fn is_of_constants(case: &Case<'_>, part: &Candidate) -> bool {
+    let is_known = |at: usize| part.scope.params.get(at).is_some_and(Option::is_some);
+    let is_number = |param: &Param| !matches!(param.ty, ScalarType::Opaque { .. });
+    part.scope.block.iter().chain(&part.scope.grid).all(Option::is_some)
+        && !part.varies.iter().flatten().any(|&varies| varies)
+        && case.kernel.params.iter().enumerate().all(|(at, (_, param))| !is_number(param) || is_known(at))
 }
 
 /// The extent that a condition wants to be one.

@@ -28,12 +28,13 @@ use super::scopes::{Attempt, Candidate, Candidates};
 use super::settings;
 use crate::calculus::eval::Program;
 use crate::calculus::{Kernel, Param, ScalarType, SiteId};
-use crate::check::verdict::{Conjunct, Contract, Keeping, Standing, Verdict};
+use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
 use crate::diagnostic::report::{Divergence, Race, ScopeKind};
 use crate::protocol::infer;
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope, Witness};
 use keeping::Looked;
+use plausible::Raced;
 use std::collections::BTreeSet;
 use vocabulary::{Condition, Leaf};
 
@@ -63,7 +64,10 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     let Some(Judged { found, necessary, standing }) = best else { return };
     let launches = keeping::launches(case, &found.conditions, candidates, program);
     let is_needed = necessary.iter().all(Option::is_some);
-    let standing = if is_needed && launches.iter().any(Looked::is_of_use) { Standing::Plausible } else { standing };
+    // How many blocks and threads there are is chosen for the kernel; a size of data that makes a loop run once is not.
+    let is_of_geometry = found.conditions.iter().all(|condition| condition.kind() == ContractKind::Geometry);
+    let is_shown = is_needed && is_of_geometry && launches.iter().any(Looked::is_of_use);
+    let standing = if is_shown { Standing::Plausible } else { standing };
     let conjuncts = found.conditions.iter().zip(necessary).map(|(condition, necessary)| Conjunct {
         text: condition.words(&case.kernel.params),
         kind: condition.kind(),
@@ -96,8 +100,9 @@ struct Judged {
 
 /// Whether a contract is plausible: each condition is needed, and somebody would make a launch that it admits.
 fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdict: &Verdict) -> Standing {
-    let raced: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
-    let raced: Vec<[SiteId; 2]> = raced.into_iter().collect();
+    let of = |conflict: &Conflict| Raced { sites: conflict.sites, is_across: !conflict.level.is_one_block() };
+    let raced: BTreeSet<Raced> = verdict.conflicts.iter().map(of).collect();
+    let raced: Vec<Raced> = raced.into_iter().collect();
     let scopes: Vec<&Scope> = found.attempt.parts.iter().map(|part| &part.scope).collect();
     let params = |witness: &Witness| {
         let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);

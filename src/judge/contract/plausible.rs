@@ -3,7 +3,8 @@
 //! A contract that leaves no room for work is no excuse for a race: of a kernel whose barrier is missing, "blocks have one
 //! thread" is enough and says nothing. A contract is plausible if some launch that it admits has at least two warps in a
 //! block, more than one thread and more than one block along every axis that the kernel reads, and two threads of it
-//! reach the two accesses that would race.
+//! reach the two accesses that would race, in one block if it is a race in one block, and with no barrier between them: of
+//! a loop that the contract lets run once, the accesses of two iterations are never reached so.
 //!
 //! Guarantees: the launch is run, by the executable semantics. Deliberately absent: every other launch.
 
@@ -13,7 +14,7 @@ use crate::calculus::{
     Axis, BinaryOp, Expr, ExprId, Exprs, Geometry, GeometryVar, Kernel, ScalarType, SiteId, Stmt, extents,
 };
 use crate::prove::Scope;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The least threads of a block in a launch that somebody would make: two warps.
 const LEAST_THREADS: u32 = 64;
@@ -45,17 +46,18 @@ const STEPS: u64 = 4_000_000;
 pub(super) fn is_plausible(
     (kernel, contract): (&Kernel, &[Condition]),
     scopes: &[&Scope],
-    pairs: &[[SiteId; 2]],
+    pairs: &[Raced],
     races: &[Vec<Option<i128>>],
 ) -> bool {
     let program = eval::Program::new(kernel);
-    let mut open: Vec<[SiteId; 2]> = pairs.to_vec();
+    let mut open: Vec<Raced> = pairs.to_vec();
     for scope in scopes {
         for geometry in geometries(kernel, scope) {
             for start in starts(kernel, races) {
                 let Some(params) = fitted((kernel, contract), scope, geometry, start) else { continue };
                 let blocks = [[0; 3], geometry.grid.map(|extent| extent - 1)];
-                let mut reached = Reached { pairs: &open, by: vec![Default::default(); open.len()] };
+                let meetings = open.iter().map(|_| Meeting::default()).collect();
+                let mut reached = Reached { pairs: &open, meetings };
                 let setup = Setup {
                     geometry,
                     params: &params,
@@ -67,7 +69,7 @@ pub(super) fn is_plausible(
                 if outcome.vacuous {
                     continue;
                 }
-                let met: Vec<bool> = (0..open.len()).map(|at| reached.by_two(at)).collect();
+                let met: Vec<bool> = reached.meetings.iter().map(|meeting| meeting.is_met).collect();
                 let mut met = met.into_iter();
                 open.retain(|_| met.next() == Some(false));
                 if open.is_empty() {
@@ -240,32 +242,55 @@ pub(super) fn value_in(geometry: Geometry, params: &[Option<i128>], leaf: Leaf) 
     }
 }
 
-/// Who reaches the accesses of each pair; two threads of each access are enough.
-struct Reached<'p> {
-    pairs: &'p [[SiteId; 2]],
-    by: Vec<[BTreeSet<ThreadId>; 2]>,
+/// Two accesses that race without the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Raced {
+    pub(super) sites: [SiteId; 2],
+    /// Whether the threads are of two blocks.
+    pub(super) is_across: bool,
 }
 
-impl Reached<'_> {
-    /// Whether one thread reaches one access, and another one the other.
-    fn by_two(&self, at: usize) -> bool {
-        let [first, second] = &self.by[at];
-        first.iter().any(|one| second.iter().any(|other| one != other))
+/// Which threads reach the two accesses with nothing between that orders them; two of each are enough.
+#[derive(Default)]
+struct Meeting {
+    /// By block, if it is about one, and by the number of syncs that were passed.
+    by: BTreeMap<(u32, u32), [BTreeSet<ThreadId>; 2]>,
+    is_met: bool,
+}
+
+impl Meeting {
+    fn see(&mut self, raced: Raced, event: &Event) {
+        let ThreadId { block, .. } = event.thread;
+        let interval = if raced.is_across { (0, event.stamp.grid) } else { (block, event.stamp.block) };
+        let meets = |one: &ThreadId, other: &ThreadId| one != other && (one.block != other.block) == raced.is_across;
+        let sides = self.by.entry(interval).or_default();
+        for (site, threads) in raced.sites.iter().zip(sides.iter_mut()) {
+            let is_new = |known: &BTreeSet<ThreadId>| known.iter().all(|it| meets(it, &event.thread));
+            if *site == event.site && threads.len() < 2 && is_new(threads) {
+                threads.insert(event.thread);
+            }
+        }
+        let [first, second] = sides;
+        self.is_met = first.iter().any(|one| second.iter().any(|other| meets(one, other)));
     }
+}
+
+/// Who reaches the accesses of each pair.
+struct Reached<'p> {
+    pairs: &'p [Raced],
+    meetings: Vec<Meeting>,
 }
 
 impl Sink for Reached<'_> {
     fn access(&mut self, event: &Event, _locals: &[Value]) {
-        for (pair, by) in self.pairs.iter().zip(&mut self.by) {
-            for (site, by) in pair.iter().zip(by) {
-                if *site == event.site && by.len() < 2 {
-                    by.insert(event.thread);
-                }
+        for (&raced, meeting) in self.pairs.iter().zip(&mut self.meetings) {
+            if !meeting.is_met && raced.sites.contains(&event.site) {
+                meeting.see(raced, event);
             }
         }
     }
 
     fn wants_more(&self) -> bool {
-        !(0..self.pairs.len()).all(|at| self.by_two(at))
+        !self.meetings.iter().all(|meeting| meeting.is_met)
     }
 }

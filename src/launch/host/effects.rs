@@ -103,8 +103,10 @@ impl<'u> Effects<'_, 'u> {
         let mut open = vec![(value, wanted)];
         while let Some((value, wanted)) = open.pop() {
             match &value.kind {
+                // An object as a whole is read by a function of its class, which may change it.
                 ExprKind::Path(path) => {
-                    if let Some(last) = path.segments.last().filter(|_| wanted == Use::Bind) {
+                    let is_bound = wanted == Use::Bind || self.may_be_object(value, changed);
+                    if let Some(last) = path.segments.last().filter(|_| is_bound) {
                         changed.leak(&last.name.text, value.span);
                     }
                 }
@@ -131,10 +133,20 @@ impl<'u> Effects<'_, 'u> {
                 ExprKind::Conditional(cond, one, other) => {
                     open.extend([(&**cond, Use::Read), (&**one, wanted), (&**other, wanted)]);
                 }
-                ExprKind::Comma(first, last) => open.extend([(&**first, Use::Read), (&**last, wanted)]),
-                ExprKind::Index(array, index) => open.extend([(&**array, wanted), (&**index, Use::Read)]),
+                ExprKind::Comma(first, last) => {
+                    let calls = self.may_be_object(first, changed) || self.may_be_object(last, changed);
+                    open.extend([(&**first, Use::Read), (&**last, if calls { Use::Bind } else { wanted })]);
+                }
+                ExprKind::Index(array, index) => {
+                    let calls = self.may_be_object(array, changed);
+                    open.extend([(&**array, wanted), (&**index, if calls { Use::Bind } else { Use::Read })]);
+                }
+                // A field that is read changes nothing of the object that it is of.
                 ExprKind::Member { object, arrow, .. } => {
-                    open.push((object, if *arrow { Use::Read } else { wanted }));
+                    let own = if *arrow { Use::Read } else { wanted };
+                    if own == Use::Bind || !matches!(object.kind, ExprKind::Path(_)) {
+                        open.push((object, own));
+                    }
                 }
                 ExprKind::Cast(_, ty, inner) => {
                     let own = self.cast_use(ty, changed);
@@ -159,7 +171,11 @@ impl<'u> Effects<'_, 'u> {
                 ExprKind::Call(callee, args) => {
                     let uses = self.argument_uses(callee, args, wanted, changed);
                     open.extend(args.iter().zip(uses));
-                    open.push((callee, Use::Read));
+                    // A method may change its object, and give a reference to it.
+                    match &callee.kind {
+                        ExprKind::Member { object, arrow: false, .. } => open.push((object, Use::Bind)),
+                        _ => open.push((callee, Use::Read)),
+                    }
                 }
                 ExprKind::Lambda(_) | ExprKind::Statements(_) => self.changed_by_lambda(value, changed),
                 ExprKind::Unsupported(reason) => self.changed_unread(reason, value.span, changed),
@@ -175,7 +191,8 @@ impl<'u> Effects<'_, 'u> {
         named.for_each(|capture| changed.expose(&capture.name.text));
         let mut inside = changed.none_of();
         for capture in lambda.captures.iter().filter_map(|capture| capture.init.as_ref()) {
-            self.changed_in_expr(capture, &mut inside);
+            // `[&x = n]`: what is named so is another name of the variable.
+            self.changed_by(capture, Use::Bind, &mut inside);
         }
         for item in lambda.closure.members.iter().flatten() {
             let ItemKind::Function(function) = &item.kind else { continue };

@@ -82,7 +82,7 @@ impl<'u> Place<'_, 'u> {
         }
         let before = self.names.value(target);
         let start = self.reader().pinned(&before).into_iter().next().flatten()?;
-        Some(Stepped { variable, start, direction, goes_around: !ty.signed, is_below })
+        Some(Stepped { variable, start, direction, goes_around: !ty.signed || ty.width < 32, is_below })
     }
 
     /// What a loop's step says of its variable wherever an iteration starts.
