@@ -46,14 +46,14 @@ struct Relied {
 fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
     if kernel.race == Race::Racy {
         let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
-        return Relied { clause: String::new(), rest: assumption_words(&of_text.cloned().collect::<Vec<_>>()) };
+        return Relied { clause: String::new(), rest: assumption_words(&of_text.cloned().collect::<Vec<_>>(), detail) };
     }
     if kernel.race != Race::RaceFree {
         return Relied { clause: String::new(), rest: None };
     }
     let launches = kernel.scope.as_ref().map_or_else(String::new, |scope| format!(" {}", launch_words(scope, kernel)));
     let fixes = kernel.scope.as_ref().map_or(&[][..], |scope| scope.fixes.as_slice());
-    let (sizes, rest) = (fixes_in_words(fixes), assumption_words(&kernel.assumptions));
+    let (sizes, rest) = (fixes_in_words(fixes), assumption_words(&kernel.assumptions, detail));
     let length = sizes.chars().count() + rest.as_ref().map_or(0, |rest| rest.chars().count());
     if detail != Detail::Verbose && length > SHORT {
         // What the scope fixes is assumed, too.
@@ -80,7 +80,7 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     if kernel.race != Race::RaceFree && stated.is_none() {
         let is_short = |words: &String| detail == Detail::Verbose || words.chars().count() <= SHORT;
         let counted = || format!("under {} (--verbose)", counted(contract.assumptions.len(), "assumption"));
-        let assuming = assumption_words(&contract.assumptions);
+        let assuming = assumption_words(&contract.assumptions, detail);
         let assuming = assuming.map(|words| format!(", {}", if is_short(&words) { words } else { counted() }));
         return Some(format!("  help: race-free if {conditions}{}", assuming.unwrap_or_default()));
     }
@@ -115,7 +115,7 @@ fn launches_in(places: &[Span], sources: &SourceMap) -> String {
 }
 
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
-fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
+fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String> {
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
     let is_told = |assumption: &&Assumption| matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::Other);
     let mut words: Vec<String> = assumptions.iter().filter(is_told).map(|assumption| assumption.text.clone()).collect();
@@ -123,6 +123,7 @@ fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
     match wraps.as_slice() {
         [] => {}
         [only] => words.push(only.text.clone()),
+        all if detail == Detail::Verbose => words.extend(all.iter().map(|assumption| assumption.text.clone())),
         many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
     }
     (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
