@@ -104,7 +104,8 @@ fn a_prover_that_accepts_all_is_caught() {
     }
     assert!(rows.iter().all(is_proved));
     let (barriers, all) = counted(&rows, &|what| matches!(what, What::Barrier));
-    assert!(barriers * 2 > all, "{barriers} of {all} barriers");
+    // Of the others the kernel needs none, as where one thread alone reads what it has written.
+    assert!(barriers * 5 > all * 2, "{barriers} of {all} barriers");
     for class in classes {
         let (caught, all) = of_class(&rows, class);
         assert!(caught > 0, "none of {all}: {}", class.name());
