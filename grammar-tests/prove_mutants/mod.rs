@@ -88,9 +88,10 @@ fn a_prover_that_accepts_all_is_caught() {
         let all = rows.iter().filter(|row| is_it(&row.what));
         (all.clone().filter(|row| row.is_wrong()).count(), all.count())
     };
+    let of_barriers = |rows: &[Row]| counted(rows, &|what| matches!(what, What::Barrier));
     let of_class = |rows: &[Row], class| counted(rows, &|what| matches!(what, What::Index(of, _) if *of == class));
     // Nothing that it accepts ends an enumeration early. So only as many fixtures are tried as show it: few changes of
-    // an index by one make a race, and by luck none of a portion does.
+    // an index by one make a race, and by luck none of a portion does, or most of its barriers are needed by nobody.
     let (files, portions) = (files(), tiers(12, 12, 4).current());
     for first in 0..portions {
         let paths: Vec<PathBuf> = files.iter().skip(first).step_by(portions).cloned().collect();
@@ -98,14 +99,14 @@ fn a_prover_that_accepts_all_is_caught() {
             let index = trial.with_an_index_changed(1);
             trial.without_barriers().into_iter().chain(index).collect()
         }));
-        if classes.iter().all(|class| of_class(&rows, *class).0 > 0) {
+        let (caught, all) = of_barriers(&rows);
+        if caught * 2 > all && classes.iter().all(|class| of_class(&rows, *class).0 > 0) {
             break;
         }
     }
     assert!(rows.iter().all(is_proved));
-    let (barriers, all) = counted(&rows, &|what| matches!(what, What::Barrier));
-    // Of the others the kernel needs none, as where one thread alone reads what it has written.
-    assert!(barriers * 5 > all * 2, "{barriers} of {all} barriers");
+    let (barriers, all) = of_barriers(&rows);
+    assert!(barriers * 2 > all, "{barriers} of {all} barriers");
     for class in classes {
         let (caught, all) = of_class(&rows, class);
         assert!(caught > 0, "none of {all}: {}", class.name());
