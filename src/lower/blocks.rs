@@ -1,4 +1,7 @@
 //! The open blocks of a walk, the body of the kernel outermost.
+//!
+//! Guarantees: what is emitted stands in the innermost block, in order; the body is always open. Deliberately absent: what
+//! statements mean, and which of them may be put together.
 
 use crate::calculus::{ExprId, Stmt, VarId};
 

@@ -87,7 +87,9 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     let at = |keeping: Keeping| {
         let of_it = contract.launches.iter().filter(move |launch| launch.keeping == keeping);
         let places: Vec<Span> = of_it.map(|launch| launch.span).collect();
-        (!places.is_empty()).then(|| format!("{} at the launch in {}", keeping.name(), launches_in(&places, sources)))
+        let launches = if places.len() == 1 { "launch" } else { "launches" };
+        let told = || format!("{} at the {launches} in {}", keeping.name(), launches_in(&places, sources));
+        (!places.is_empty()).then(told)
     };
     let said: Vec<String> = [Keeping::Kept, Keeping::Broken, Keeping::Open].into_iter().filter_map(at).collect();
     let said = if said.is_empty() { vec!["no launch of it was found".to_owned()] } else { said };
@@ -95,7 +97,7 @@ pub(super) fn contract_line(kernel: &KernelReport, sources: &SourceMap, detail: 
     Some(format!("  contract: {conditions} ({})", said.join("; ")))
 }
 
-/// `line 12, 40, host.cu:7`; of many how many more there are.
+/// `lines 12, 40, host.cu:7`; of many how many more there are.
 fn launches_in(places: &[Span], sources: &SourceMap) -> String {
     let main = sources.files().next().map(|(main, _)| main);
     let (here, there): (Vec<Span>, Vec<Span>) =
@@ -103,7 +105,7 @@ fn launches_in(places: &[Span], sources: &SourceMap) -> String {
     let line = |span: &Span| sources.start_position(*span).line.to_string();
     let mut words: Vec<String> = here.iter().map(line).collect();
     if let Some(first) = words.first_mut() {
-        first.insert_str(0, "line ");
+        first.insert_str(0, if here.len() == 1 { "line " } else { "lines " });
     }
     words.extend(
         there.iter().map(|span| format!("{}:{}", sources.file(sources.visible(*span).file).path.display(), line(span))),
