@@ -65,6 +65,7 @@ pub fn judge_under(
     let mut verdict = judge(stating.kernel, stating.protocol, &[], language, &strict);
     let is_own = terms.is_own(stating.protocol);
     verdict.assumptions.retain(|assumption| !is_own(assumption));
+    verdict.assumptions.extend(super::wide(stating.kernel, &terms.0));
     let besides = verdict.contract.take().map_or_else(Vec::new, |contract| contract.conjuncts);
     if let Some(scope) = verdict.scope.as_mut().filter(|_| !stated.0.is_empty()) {
         scope.kind = ScopeKind::Contract;
