@@ -243,6 +243,7 @@ const NOT_FOR_NVCC: [(&str, &str); 29] = [
     ("fixtures/traps/undefined_calls.cu", "Unresolved extern function"),
     ("fixtures/libraries/curand.cu", "\"curandState\" is undefined"),
     ("fixtures/libraries/matrix_fragments.cu", "name must be a namespace name"),
+    ("fixtures/libraries/matrix_tiles.cu", "name must be a namespace name"),
     ("fixtures/traps/lambdas_launched.cu", "requires --extended-lambda nvcc flag"),
     ("fixtures/traps/unsupported.cu", "Unresolved extern function"),
     ("fixtures/types/tied.cu", "calling a constexpr __host__ function(\"tie\")"),

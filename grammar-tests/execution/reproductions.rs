@@ -50,6 +50,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/libraries/curand.cu",
     "fixtures/libraries/group_copies.cu",
     "fixtures/libraries/matrix_fragments.cu",
+    "fixtures/libraries/matrix_tiles.cu",
     "fixtures/libraries/ptx_copies.cu",
     "fixtures/libraries/ptx_matrices.cu",
     "fixtures/libraries/structures.cu",

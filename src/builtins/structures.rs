@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: methods, comparisons; `std::tuple` and `std::array`, whose parts have no names.
 
+use super::namespaces::without_namespaces;
 use super::{phases, pipelines};
 
 /// A complex number.
@@ -49,6 +50,11 @@ pub fn structure(name: &str) -> Option<Structure> {
         }
         COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
         "wmma::fragment" | "nvcuda::wmma::fragment" => (FRAGMENT, &[Elements("x", 4)]),
+        "wmma::matrix_a" | "nvcuda::wmma::matrix_a" => ("nvcuda::wmma::matrix_a", &[]),
+        "wmma::matrix_b" | "nvcuda::wmma::matrix_b" => ("nvcuda::wmma::matrix_b", &[]),
+        "wmma::accumulator" | "nvcuda::wmma::accumulator" => ("nvcuda::wmma::accumulator", &[]),
+        "wmma::row_major" | "nvcuda::wmma::row_major" => ("nvcuda::wmma::row_major", &[]),
+        "wmma::col_major" | "nvcuda::wmma::col_major" => ("nvcuda::wmma::col_major", &[]),
         phases::BARRIER => (phases::BARRIER, &[Size("phase")]),
         pipelines::STATE => (pipelines::STATE, &[Stages("barriers", 1)]),
         "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
@@ -56,6 +62,36 @@ pub fn structure(name: &str) -> Option<Structure> {
         _ => return None,
     };
     Some(Structure { name, members })
+}
+
+/// What part a fragment has in a product of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FragmentRole {
+    /// The left factor.
+    Left,
+    /// The right factor.
+    Right,
+    /// What the product is added to.
+    Accumulator,
+}
+
+/// What the first template argument of a fragment says.
+pub fn fragment_role(name: &str) -> Option<FragmentRole> {
+    match without_namespaces(name) {
+        "matrix_a" => Some(FragmentRole::Left),
+        "matrix_b" => Some(FragmentRole::Right),
+        "accumulator" => Some(FragmentRole::Accumulator),
+        _ => None,
+    }
+}
+
+/// Whether columns of a fragment lie in one piece, by the template argument that says how it lies in memory.
+pub fn fragment_layout(name: &str) -> Option<bool> {
+    match without_namespaces(name) {
+        "row_major" => Some(false),
+        "col_major" => Some(true),
+        _ => None,
+    }
 }
 
 /// Whether a class is a pointer to every kernel: `thrust::device_ptr<T>`.

@@ -124,7 +124,23 @@ pub fn is_offset(name: &str) -> bool {
     name.starts_with(OFFSET)
 }
 
+/// The parameter that stands for the lane which has the first element of a tile, of which `tile` is the name.
+pub fn lane_name(tile: &str) -> String {
+    format!("{LANE}{tile}[0][0]")
+}
+
+/// Whether a parameter of that name is one of these.
+pub fn is_of_lanes(name: &str) -> bool {
+    name.starts_with(LANE)
+}
+
+/// Whether a launch has no way to give a parameter of that name: where ids start, and which lane has which element.
+pub fn is_implicit(name: &str) -> bool {
+    is_offset(name) || is_of_lanes(name)
+}
+
 const OFFSET: &str = "get_global_offset(";
+const LANE: &str = "lane of ";
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,8 @@ use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Dynamic, Formula, Made, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, For, Function, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType,
-    Step, Stmt, SyncMemory, SyncScope, offset_name,
+    Axis, BinaryOp, Claimed, ExprId, Function, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Stmt,
+    SyncMemory, SyncScope, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
@@ -541,15 +541,10 @@ impl Pass<'_> {
                 let bytes = self.exprs().convert(ScalarType::I64, bytes);
                 let bytes = self.snapshot(bytes);
                 let offset = self.snapshot(offset);
-                let var = self.temporary("byte", ScalarType::I64);
-                let at = self.var(var);
-                let at = self.exprs().binary(BinaryOp::Add, offset, at);
-                let (body, ()) = self.captured(|pass| pass.touch(array, at, 1, touch, span));
-                let start = self.exprs().int(0, ScalarType::I64);
-                let by = self.exprs().int(1, ScalarType::I64);
-                let step = Step { op: BinaryOp::Add, by };
-                let site = self.site(span);
-                self.emit(Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound: bytes, step, body, site })));
+                self.turns("byte", bytes, span, |pass, byte| {
+                    let at = pass.exprs().binary(BinaryOp::Add, offset, byte);
+                    pass.touch(array, at, 1, touch, span);
+                });
             }
         }
     }

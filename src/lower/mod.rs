@@ -47,6 +47,7 @@ mod deferred;
 mod ends;
 mod expr;
 mod fences;
+mod fragments;
 mod image;
 mod lanes;
 mod library;

@@ -13,8 +13,8 @@ use super::value::{Base, Pointer};
 use super::walk::scan::Scans;
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
-    ArrayId, ExprId, Exprs, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Stmt, Unsupported, VarId,
-    Variable,
+    ArrayId, BinaryOp, ExprId, Exprs, For, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Step, Stmt,
+    Unsupported, VarId, Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::settle::{Notes, Unsettled};
@@ -208,6 +208,17 @@ impl<'p> Pass<'p> {
         self.blocks.begin();
         let result = action(self);
         (self.blocks.finish(), result)
+    }
+
+    /// A loop in which a number counts from 0 to `bound`, which the loop does not change.
+    pub(super) fn turns(&mut self, stem: &str, bound: ExprId, span: Span, turn: impl FnOnce(&mut Self, ExprId)) {
+        let var = self.temporary(stem, ScalarType::I64);
+        let at = self.var(var);
+        let (body, ()) = self.captured(|pass| turn(pass, at));
+        let [start, by] = [0, 1].map(|number| self.exprs().int(number, ScalarType::I64));
+        let step = Step { op: BinaryOp::Add, by };
+        let site = self.site(span);
+        self.emit(Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound, step, body, site })));
     }
 
     /// Runs `action` one level deeper, or returns `None` if that is too deep.

@@ -3,7 +3,7 @@
 use super::needs::of_launch;
 use super::plan::{Plan, PlanError, Subject, default, plan};
 use crate::calculus::eval::{Chosen, Contents, Program};
-use crate::calculus::{Geometry, Param, is_offset};
+use crate::calculus::{Geometry, Param, is_implicit};
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
 /// Instructions of the run that finds what a launch needs.
@@ -26,11 +26,11 @@ pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport, contents: &Chos
     let kernel = subject.kernel;
     let geometry = Geometry { block: witness.block_dim, grid: witness.grid_dim };
     let value = |name: &str| witness.params.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
-    if let Some((name, _)) = witness.params.iter().find(|(name, _)| is_offset(name)) {
+    if let Some((name, _)) = witness.params.iter().find(|(name, _)| is_implicit(name)) {
         // A launch description has no place for it.
-        return Err(PlanError::Ungivable { name: name.clone(), what: "where the ids of a launch start".to_owned() });
+        return Err(PlanError::Ungivable { name: name.clone(), what: "what no launch states".to_owned() });
     }
-    let usual = |param: &Param| if is_offset(&param.name) { Some(0) } else { default(param.ty) };
+    let usual = |param: &Param| if is_implicit(&param.name) { Some(0) } else { default(param.ty) };
     let params: Vec<Option<i128>> =
         kernel.params.iter().map(|(_, param)| value(&param.name).or_else(|| usual(param))).collect();
     // What the race itself breaks does not count here; it was replayed.

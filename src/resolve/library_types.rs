@@ -10,13 +10,15 @@ use super::context::{Resolver, expr};
 use super::entities::{Found, RecordDecl, Scope, ScopeId, TemplateValue};
 use super::phases::is_followed;
 use super::pipelines;
-use super::program::{Expr, ExprKind, Record, Type, TypeId};
+use super::program::{Expr, ExprKind, Record, Tile, Type, TypeId};
 use super::qualified::Written;
 use crate::builtins::functions::function;
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::phases::BARRIER;
 use crate::builtins::pipelines::STATE;
-use crate::builtins::structures::{COMPLEX, Member, Structure, is_device_pointer, structure};
+use crate::builtins::structures::{
+    COMPLEX, FRAGMENT, FragmentRole, Member, Structure, fragment_layout, fragment_role, is_device_pointer, structure,
+};
 use crate::builtins::{Builtin, atomics};
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{self, Name, PathSegment, TemplateArg};
@@ -25,6 +27,9 @@ use std::sync::LazyLock;
 
 /// As many elements of a fragment as a thread may hold.
 const MOST_ELEMENTS: u64 = 64;
+
+/// As many rows or columns as a fragment may have.
+const MOST_ROWS: i128 = 64;
 
 /// As many stages as a pipeline may have.
 const MOST_STAGES: i128 = 255;
@@ -108,6 +113,7 @@ impl<'u> Resolver<'u> {
                 Member::Address(name) => (name.to_owned(), self.types.pointer(self.types.common.void, None)),
             });
         }
+        let tile = if name == FRAGMENT { self.tile(&values) } else { None };
         let index = self.library_decl(name);
         if let Some(&known) = self.records.decls[index].instances.get(&values) {
             return Some(self.types.intern(Type::Record(known)));
@@ -122,6 +128,7 @@ impl<'u> Resolver<'u> {
             bytes: None,
             align: 1,
             is_fixed: false,
+            tile,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix, ..Scope::inside(ScopeId::default()) });
         self.records.scopes.push(scope);
@@ -133,6 +140,33 @@ impl<'u> Resolver<'u> {
             self.records[record].align = bytes;
         }
         Some(self.types.intern(Type::Record(record)))
+    }
+
+    /// What a fragment with these template arguments is of a matrix: of `M` × `K` (left factor), `K` × `N` (right
+    /// factor) or `M` × `N` elements.
+    fn tile(&self, values: &[TemplateValue]) -> Option<Tile> {
+        let [TemplateValue::Type(role), sizes @ ..] = values else { return None };
+        let [m, n, k] = [0, 1, 2].map(|at| match sizes.get(at) {
+            Some(TemplateValue::Value(size @ 1..=MOST_ROWS, _)) => Some(*size as u32),
+            _ => None,
+        });
+        let is_whole = matches!(sizes.get(3)?, TemplateValue::Type(of) if self.is_whole_number(*of));
+        let role = self.type_name(*role);
+        let (role, rows, columns) = match fragment_role(&role)? {
+            FragmentRole::Left => ("matrix_a", m?, k?),
+            FragmentRole::Right => ("matrix_b", k?, n?),
+            FragmentRole::Accumulator => ("accumulator", m?, n?),
+        };
+        let are_columns = match sizes.get(4) {
+            Some(TemplateValue::Type(layout)) => fragment_layout(&self.type_name(*layout)),
+            _ => None,
+        };
+        is_whole.then(|| Tile { name: format!("{role}<{rows}, {columns}>"), rows, columns, are_columns })
+    }
+
+    /// Whether elements of that type are whole bytes: all but `experimental::precision::u4` and its kin.
+    fn is_whole_number(&self, ty: TypeId) -> bool {
+        self.types.is_arithmetic(ty) || self.type_name(ty).ends_with("precision::tf32")
     }
 
     fn library_decl(&mut self, name: &'static str) -> usize {

@@ -92,6 +92,7 @@ impl<'u> Resolver<'u> {
             bytes: None,
             align: 1,
             is_fixed: false,
+            tile: None,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
         if knowledge != Knowledge::Certain {

@@ -6,8 +6,9 @@
 //!
 //! Deliberately absent: sub-groups of OpenCL, of which nothing is said.
 
+use super::masks;
 use crate::calculus::statements::every;
-use crate::calculus::{Axis, Expr, GeometryVar, Kernel, Platform, Reliance, Relied, Stmt, SyncScope};
+use crate::calculus::{Axis, Expr, GeometryVar, Kernel, Platform, Reliance, Relied, Stmt, SyncScope, VarId};
 
 /// The threads of a warp are counted where threads of one meet, and the device decides how many there are.
 pub(super) fn count(kernel: &mut Kernel) {
@@ -23,6 +24,14 @@ pub(super) fn unmentioned(kernel: &mut Kernel) {
     let mentioned = mentioned(kernel);
     for axis in [Axis::Y, Axis::Z].map(Axis::index) {
         kernel.numbered[axis] = !mentioned[axis];
+    }
+}
+
+/// What the variable holds that stands for the number of the thread within its warp.
+pub(super) fn number(kernel: &mut Kernel, lane: Option<VarId>) {
+    if let Some(var) = lane {
+        let value = masks::lane(&mut kernel.exprs);
+        kernel.body.insert(0, Stmt::Let { var, value });
     }
 }
 

@@ -329,7 +329,7 @@ fn unsigned(exprs: &mut Exprs, value: ExprId) -> ExprId {
 }
 
 /// The number of the thread within its warp.
-fn lane(exprs: &mut Exprs) -> ExprId {
+pub(super) fn lane(exprs: &mut Exprs) -> ExprId {
     let [x, y, z] = Axis::ALL.map(|axis| exprs.geometry(GeometryVar::ThreadIdx(axis)));
     let [width, height, _] = Axis::ALL.map(|axis| exprs.geometry(GeometryVar::BlockDim(axis)));
     let planes = exprs.binary(BinaryOp::Mul, z, height);

@@ -87,9 +87,10 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: "lanes",
         about: "whether the number of threads of a warp counts, and which axes the source uses",
-        run: |kernel, _| {
+        run: |kernel, notes| {
             lanes::count(kernel);
             lanes::unmentioned(kernel);
+            lanes::number(kernel, notes.warps.lane);
         },
     },
     Pass {

@@ -149,6 +149,8 @@ pub struct Log {
 /// Calls that threads of a warp make together, by the variables that hold what they gave.
 #[derive(Clone, Debug, Default)]
 pub struct Warps {
+    /// The variable that stands for the number of the thread within its warp, if something asks for it.
+    pub lane: Option<VarId>,
     /// Masks of threads as they come from votes.
     pub masks: FxHashMap<VarId, Source>,
     /// Shuffles from one lane.

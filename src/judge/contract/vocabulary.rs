@@ -6,7 +6,7 @@
 //! Deliberately absent: which condition is wanted, and data in memory.
 
 use crate::arena::Arena;
-use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType, is_offset};
+use crate::calculus::{Axis, BinaryOp, ExprId, Exprs, GeometryVar, Param, ParamId, ScalarType, is_implicit};
 use crate::check::verdict::ContractKind;
 use crate::prove::LaunchValue;
 use crate::prove::abduction::Premise;
@@ -251,9 +251,9 @@ impl Condition {
     }
 }
 
-/// Whether conditions speak of a parameter: an integer, but for offsets of ids, which no launch that is meant has.
+/// Whether conditions speak of a parameter: an integer, but for offsets of ids, which no launch that is meant has, and whatever else no launch gives.
 pub(super) fn is_number(param: &Param) -> bool {
-    matches!(param.ty, ScalarType::Int { .. }) && !is_offset(&param.name)
+    matches!(param.ty, ScalarType::Int { .. }) && !is_implicit(&param.name)
 }
 
 fn gcd(a: i128, b: i128) -> i128 {

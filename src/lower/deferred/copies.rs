@@ -16,8 +16,8 @@ use super::under_way::CopyId;
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, For, Function, GeometryVar, HavocReason,
-    MemoryOrder, ScalarType, Space, Step, Stmt, SyncMemory, SyncScope,
+    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, Function, GeometryVar, HavocReason, MemoryOrder,
+    ScalarType, Space, Stmt, SyncMemory, SyncScope,
 };
 use crate::lower::pass::Pass;
 use crate::lower::storage::access::Touch;
@@ -305,17 +305,12 @@ impl Pass<'_> {
             Part::Apart { number, size, step } => (self.snapshot(number), size, self.snapshot(step)),
         };
         let start = self.snapshot(pointer.offset);
-        let var = self.temporary("element", ScalarType::I64);
-        let element = self.var(var);
-        let distance = self.exprs().binary(BinaryOp::Mul, element, step);
-        let offset = self.exprs().binary(BinaryOp::Add, start, distance);
-        let at = Pointer { base: pointer.base.clone(), offset };
-        let (body, ()) = self.captured(|pass| pass.move_bytes(&at, touch, size, span));
-        let start = self.exprs().int(0, ScalarType::I64);
-        let by = self.exprs().int(1, ScalarType::I64);
-        let step = Step { op: BinaryOp::Add, by };
-        let site = self.site(span);
-        self.emit(Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound: number, step, body, site })));
+        self.turns("element", number, span, |pass, element| {
+            let distance = pass.exprs().binary(BinaryOp::Mul, element, step);
+            let offset = pass.exprs().binary(BinaryOp::Add, start, distance);
+            let at = Pointer { base: pointer.base.clone(), offset };
+            pass.move_bytes(&at, touch, size, span);
+        });
     }
 
     /// Whatever a group has begun is done, and all its threads know.

@@ -1,7 +1,9 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
 use super::sweep::Levels;
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, extents};
+use crate::calculus::{
+    Basis, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, extents, is_of_lanes,
+};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
 
@@ -106,6 +108,8 @@ pub(super) struct Space {
     facts: GeometryFacts,
     /// For each parameter: its type, and its value if it is fixed, unused or no number.
     params: Vec<(ScalarType, Option<Option<i128>>)>,
+    /// Which of them no launch gives, such as the lane that has the first element of a matrix.
+    are_implicit: Vec<bool>,
     constants: Vec<i128>,
 }
 
@@ -137,6 +141,7 @@ impl Space {
             max_threads: u64::from(kernel.geometry.most_threads()),
             facts: kernel.geometry.clone(),
             params: params.collect(),
+            are_implicit: kernel.params.iter().map(|(_, param)| is_of_lanes(&param.name)).collect(),
             constants: mentions.constants.clone(),
         }
     }
@@ -158,9 +163,9 @@ impl Space {
         self.params[index].1
     }
 
-    /// Number of parameters that may be chosen.
+    /// Number of parameters that may be chosen from many values.
     pub(super) fn free_params(&self) -> usize {
-        self.open_params().count()
+        self.open_params().filter(|&index| !self.are_implicit[index]).count()
     }
 
     /// The parameters that may be chosen.
@@ -238,6 +243,24 @@ impl Space {
 
     /// Values of the parameters for a geometry, smallest first, then one parameter apart from the others, then mixed.
     pub(super) fn valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
+        let given = self.given_valuations(geometry);
+        if !self.open_params().any(|index| self.are_implicit[index]) {
+            return given;
+        }
+        // A second value shows that it matters which lane has an element.
+        let turned = |valuation: &[Option<i128>]| -> Vec<Option<i128>> {
+            let each = valuation.iter().zip(&self.are_implicit).zip(&self.params);
+            each.map(|((&value, &is_implicit), (_, choice))| match choice {
+                None if is_implicit => Some(1),
+                _ => value,
+            })
+            .collect()
+        };
+        given.iter().flat_map(|valuation| [valuation.clone(), turned(valuation)]).collect()
+    }
+
+    /// Values of the parameters that launches give.
+    fn given_valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
         let free = self.free_params();
         if free == 0 {
             return vec![self.valuation(&mut |_| 0)];
@@ -289,8 +312,11 @@ impl Space {
     /// A valuation that asks `value` for each free parameter, by its position among them.
     fn valuation(&self, value: &mut impl FnMut(usize) -> i128) -> Vec<Option<i128>> {
         let mut position = 0;
-        let each = self.params.iter().map(|&(ty, choice)| {
+        let each = self.params.iter().zip(&self.are_implicit).map(|(&(ty, choice), is_implicit)| {
             choice.unwrap_or_else(|| {
+                if *is_implicit {
+                    return Some(0);
+                }
                 position += 1;
                 let (least, greatest) = ty.range().unwrap_or((0, 0));
                 Some(value(position - 1).clamp(least, greatest))

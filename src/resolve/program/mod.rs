@@ -115,6 +115,21 @@ pub struct Record {
     pub align: u64,
     /// Whether nothing changes it once it is made: what a lambda that is not `mutable` has become.
     pub is_fixed: bool,
+    /// What a warp holds together, if it is a fragment of a matrix.
+    pub tile: Option<Tile>,
+}
+
+/// The part of a matrix that a fragment is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// What it is called where its lanes are told of.
+    pub name: String,
+    /// As many rows.
+    pub rows: u32,
+    /// As many elements in a row.
+    pub columns: u32,
+    /// Whether columns lie in one piece in memory, if the type says so.
+    pub are_columns: Option<bool>,
 }
 
 /// A field of a record.
