@@ -2,7 +2,7 @@
 //! which launches do.
 
 use raceproof::diagnostic::report::{
-    Certainty, CheckedLaunch, Contract, Keeping, KernelReport, Race, ScopeKind, WitnessReport,
+    Certainty, CheckedLaunch, Contract, ContractKind, Keeping, KernelReport, Race, ScopeKind, WitnessReport,
 };
 use raceproof::driver::options::{Launches, Proofs};
 use raceproof::driver::{Options, check_source};
@@ -139,6 +139,34 @@ fn without_a_launch_the_contract_is_what_is_said() {
     assert!(report.findings.is_empty() && launches(&report).is_empty());
     let strict = checked_with(ROWS, Launches::All);
     assert_eq!((strict.race, words(&strict).as_str()), (Race::Racy, "pitch >= width"));
+}
+
+#[test]
+fn no_launch_says_what_memory_holds() {
+    use Keeping::Open;
+    let kernel = "__global__ void k(int *out, const int *to, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[to[i]] = i;
+}
+";
+    for (launch, count) in
+        [("", 0), ("k<<<4, 64>>>(o, t, 256)", 1), ("k<<<(n + 63) / 64, 64>>>(o, t, n)", 1), ("k<<<g, b>>>(o, t, n)", 1)]
+    {
+        let report = checked(&format!("{kernel}void h(int *o, int *t, int n, dim3 g, dim3 b) {{ {launch}; }}\n"));
+        assert_eq!(report.race, Race::RaceFree, "{launch}");
+        assert_eq!(scope(&report), Some(&ScopeKind::Contract), "{launch}");
+        assert!(words(&report).starts_with("distinct(to)"), "{launch}: {}", words(&report));
+        assert!(
+            launches(&report).iter().all(|launch| launch.keeping == Open && !launch.missing.is_empty()),
+            "{launch}"
+        );
+        assert_eq!(launches(&report).len(), count, "{launch}");
+        let needed = report.contract.iter().flat_map(|contract| &contract.conjuncts);
+        let of_data: Vec<_> = needed.filter(|conjunct| conjunct.kind == ContractKind::Data).collect();
+        assert!(matches!(of_data.as_slice(), [only] if only.necessary.is_some()), "{launch}");
+    }
+    let strict = checked_with(kernel, Launches::All);
+    assert_eq!((strict.race, words(&strict).as_str()), (Race::PossiblyRacy, "distinct(to)"));
 }
 
 #[test]

@@ -221,7 +221,7 @@ const FIXTURES: Tiers<usize> = tiers(1, 40, 1);
 const FIXED: Tiers<usize> = tiers(1, 20, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 29] = [
+const NOT_FOR_NVCC: [(&str, &str); 30] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),

@@ -32,6 +32,7 @@ mod meaning;
 mod proofs;
 mod refute;
 mod scales;
+mod scatters;
 mod source;
 mod tables;
 mod tickets;

@@ -310,6 +310,36 @@ int main(int count, char **arguments) {
 }
 ";
 
+const SCATTERED: &str = "__global__ void scatter(int *out, const int *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[to[i]] = i;
+}
+void host(int *o, int *t, int n) { scatter<<<(n + 255) / 256, 256>>>(o, t, n); }
+";
+
+#[test]
+fn what_memory_holds_is_stated_and_left_open() {
+    let place = Place::with(&[("scatter.cu", SCATTERED)]);
+    let table = run(&place, &["contracts", "."]).expect(0).out;
+    assert_eq!(lines(&table), ["scatter.cu: scatter", "    distinct(to)"]);
+    place.put("c.txt", table.as_bytes());
+    let check =
+        |code: i32| run(&place, &["check", "--contracts", "c.txt", "--format", "json", "."]).expect(code).json();
+    let report = check(0);
+    let scatter = kernel(&report, "scatter", &[]);
+    assert_eq!((&scatter["race"], &scatter["scope"]), (&"race-free".into(), &"contract".into()), "{scatter:#}");
+    assert_eq!(launches(scatter), vec![(5, "open")]);
+    assert_eq!(scatter["contract"][0]["kind"], "data");
+    // Who states it means it, of a kernel that counts as well.
+    place.put("scatter.cu", SCATTERED.replace("= i;", "+= 1;").replace("int i +=", "int i =").as_bytes());
+    assert_eq!(kernel(&check(0), "scatter", &[])["race"], "race-free");
+    place.put("scatter.cu", SCATTERED.replace("to[i]]", "to[i] / 2]").as_bytes());
+    assert_eq!(rules(kernel(&check(0), "scatter", &[])), ["data-dependent-index", "broken-contract"]);
+    place.put("c.txt", b"scatter.cu: scatter: distinct(out)\n");
+    let seen = run(&place, &["check", "--contracts", "c.txt", "."]).expect(2);
+    seen.complains("no array of integers that it only reads, `out`; it has to");
+}
+
 #[test]
 fn the_launches_of_a_logged_run_are_held_against_contracts() {
     let place = Place::with(&[("rows.cu", PROGRAM)]);

@@ -519,6 +519,9 @@ pub enum Basis {
     Stated,
     /// Something in the kernel has a meaning only where it holds, such as a barrier for a number of threads: likewise.
     Needed,
+    /// It is stated of what memory holds at the launch: it relates what two threads have read, whatever the iterations in
+    /// which they are.
+    Held,
     /// It was proved of this kernel, and holds in every run that satisfies what is stated before it.
     Proved,
     /// What a call gives makes it hold, such as a vote that is "all": no run is without it.
@@ -533,7 +536,7 @@ pub enum Basis {
 impl Basis {
     /// Whether it restricts whole runs, and is told to the user.
     pub fn is_told(self) -> bool {
-        matches!(self, Basis::Stated | Basis::Needed)
+        matches!(self, Basis::Stated | Basis::Needed | Basis::Held)
     }
 }
 

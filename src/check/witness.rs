@@ -1,7 +1,7 @@
 //! Witnesses in the words of the report.
 
 use super::{Context, element};
-use crate::calculus::{ArrayId, is_offset};
+use crate::calculus::{ArrayId, is_implicit};
 use crate::diagnostic::report::{WitnessReport, WitnessThread};
 use crate::prove::Witness;
 use crate::prove::refute::Incident;
@@ -32,7 +32,7 @@ pub(super) fn incident(incident: &Incident, with: Option<&crate::prove::WitnessT
 
 /// The values of parameters, without what nobody states.
 fn told(params: &[(String, i128)]) -> Vec<(String, i128)> {
-    params.iter().filter(|(name, value)| *value != 0 || !is_offset(name)).cloned().collect()
+    params.iter().filter(|(name, value)| *value != 0 || !is_implicit(name)).cloned().collect()
 }
 
 fn thread(thread: &crate::prove::WitnessThread) -> WitnessThread {

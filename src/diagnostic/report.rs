@@ -163,6 +163,8 @@ pub enum ContractKind {
     Geometry,
     /// Scalar parameters, too.
     Scalar,
+    /// What memory holds at the launch.
+    Data,
     /// An extent along this axis (0 is x) that the kernel never reads: it has to be 1.
     Unread(usize),
 }
@@ -681,6 +683,7 @@ impl ContractKind {
         match self {
             ContractKind::Geometry | ContractKind::Unread(_) => "geometry",
             ContractKind::Scalar => "scalar",
+            ContractKind::Data => "data",
         }
     }
 }

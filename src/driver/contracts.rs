@@ -28,7 +28,7 @@ pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options
     let misfit = |&function: &FunctionId| {
         let entry = contracts.of(&file.program, function)?;
         let kernel = passes::lowered_for_any_launch(file, function, options);
-        let error = Terms::of(&entry.phrases, &kernel.params).err()?;
+        let error = Terms::of(&entry.phrases, &kernel).err()?;
         Some(format!("{}: {}: {error}", contracts.at(entry), entry.text))
     };
     kernels.iter().filter_map(misfit).collect()
@@ -48,7 +48,7 @@ fn under(
     (entry, at): (&Entry, &StatedAt),
 ) -> Result<(KernelReport, Kernel), Unfit> {
     let bare = passes::lowered_for_any_launch(file, function, options);
-    let terms = Terms::of(&entry.phrases, &bare.params)?;
+    let terms = Terms::of(&entry.phrases, &bare)?;
     let (launches, _) = launch::facts(file, function);
     let (mut model, mut under) = judged(file, function, options, (&bare, &launches), (&terms, &terms));
     if let Some((more, assumptions)) = that_numbers_fit(&terms, &under.besides, &bare) {

@@ -324,7 +324,12 @@ fn want_one(verdict: &mut Verdict, extents: &[Extent], launches: &[Facts]) {
                 known.keeping = known.keeping.max(keeping);
                 known.missing.extend(missing);
             }
-            None => contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing, races: Vec::new() }),
+            // Of the other conditions nobody has asked it.
+            None => {
+                let missing: Vec<usize> = (0..first).chain(missing).collect();
+                let keeping = if missing.is_empty() { Keeping::Kept } else { Keeping::Open };
+                contract.launches.push(CheckedLaunch { launches: vec![at], keeping, missing, races: Vec::new() });
+            }
         }
     }
     let is_kept = !contract.launches.is_empty() && contract.launches.iter().all(|it| it.keeping == Keeping::Kept);

@@ -34,7 +34,8 @@ impl ProgramPoint {
     }
 }
 
-/// The facts about two threads that both accesses of a pair have passed, in the same iterations of all loops around them.
+/// The facts about two threads that both accesses of a pair have passed, in the same iterations of all loops around them if
+/// they are not about memory alone.
 pub(in crate::prove) fn relations<'p>(protocol: &'p Protocol, pair: &Pair) -> Vec<&'p Fact> {
     let accesses = [pair.first, pair.second].map(|id| &protocol.accesses[id]);
     let passed = |fact: &&Fact| {
@@ -44,7 +45,7 @@ pub(in crate::prove) fn relations<'p>(protocol: &'p Protocol, pair: &Pair) -> Ve
         let together = fact.loops.iter().all(|&id| {
             let site = protocol.loops[id].site;
             accesses.iter().all(|access| access.loops.contains(&id))
-                && pair.meeting.relations.contains(&(site, Relation::Same))
+                && (fact.basis == Basis::Held || pair.meeting.relations.contains(&(site, Relation::Same)))
         });
         guarded && together
     };
@@ -65,7 +66,7 @@ pub(in crate::prove) fn relations_at<'p>(
 }
 
 /// The assumption that what a fact states about two threads holds, in words.
-pub(in crate::prove) fn stated_relation(protocol: &Protocol, fact: &Fact) -> Assumption {
+pub fn stated_relation(protocol: &Protocol, fact: &Fact) -> Assumption {
     let (value, what) = match protocol.relation(fact.cond) {
         Some(Relational::Distinct(value)) => (value, "differs between any two threads"),
         Some(Relational::Uniform(value)) => (value, "is the same in all threads"),

@@ -351,7 +351,7 @@ impl<'a> Compiler<'a> {
             Stmt::Havoc { var, .. } => {
                 self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });
             }
-            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed, .. }
+            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed | Basis::Held, .. }
                 if self.kernel.exprs.relates_threads(*cond) =>
             {
                 self.relate(*cond, None);
@@ -361,7 +361,7 @@ impl<'a> Compiler<'a> {
                 let claim = self.claims.len() as u32 - 1;
                 self.relate(*cond, Some(claim));
             }
-            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed | Basis::Passed, .. } => {
+            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed | Basis::Held | Basis::Passed, .. } => {
                 let cond = self.expr(*cond);
                 self.emit(Instruction::Assume { cond });
             }

@@ -19,6 +19,7 @@ pub(super) const SPACES: &[(&str, Space)] = &[
 pub(crate) const BASES: &[(&str, Basis)] = &[
     ("assume", Basis::Stated),
     ("needs", Basis::Needed),
+    ("holds", Basis::Held),
     ("proved", Basis::Proved),
     ("given", Basis::Given),
     ("passes", Basis::Passed),

@@ -7,11 +7,13 @@
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
 //! - The contract is [`plausible`]: somebody would make a launch that it admits, or somebody does.
 //! - [`keeping`]: what the launches that were found say of each condition.
+//! - [`data`]: that the elements of an array are distinct, where a kernel scatters through it.
 //! - [`terms`]: conditions that somebody states; [`stated`] judges a kernel under them.
 //!
-//! Deliberately absent: conditions on what memory holds, solvers, and the claim that no weaker contract would do.
+//! Deliberately absent: other conditions on what memory holds, solvers, and the claim that no weaker contract would do.
 
 mod candidates;
+mod data;
 mod keeping;
 mod necessity;
 mod plausible;
@@ -47,6 +49,9 @@ const MOST_ATTEMPTS: usize = 3;
 /// the verdict is that the kernel is free under it.
 pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a Program, verdict: &mut Verdict) {
     if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) || has_more_in_the_way(case) {
+        return;
+    }
+    if data::settle(case, candidates, verdict) {
         return;
     }
     let mut best: Option<Judged> = None;
@@ -149,10 +154,10 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
     let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
-    let terms = Terms(conditions);
+    let terms = Terms { conditions, distinct: Vec::new() };
     let kernel = terms.stated_in(case.kernel);
     let mut verdict = proved(case, attempt, &kernel, &terms)?;
-    let Terms(conditions) = terms;
+    let conditions = terms.conditions;
     verdict.assumptions.extend(wide(case.kernel, &conditions));
     // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
     let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
@@ -230,7 +235,7 @@ impl Found {
     fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
-        let kernel = Terms(others).stated_in(case.kernel);
+        let kernel = Terms { conditions: others, distinct: Vec::new() }.stated_in(case.kernel);
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
         let stating = Case::new(&kernel, &protocol, case.language, case.settings);

@@ -13,6 +13,7 @@
 //! Guarantees: a stated contract that nothing satisfies is not enough. Deliberately absent: whether each condition is needed,
 //! and whether a launch is free that does not keep what is stated.
 
+use super::data;
 use super::terms::{Phrase, Terms};
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::arena::Handle;
@@ -65,9 +66,9 @@ pub fn judge_under(
     let mut verdict = judge(stating.kernel, stating.protocol, &[], language, &strict);
     let is_own = terms.is_own(stating.protocol);
     verdict.assumptions.retain(|assumption| !is_own(assumption));
-    verdict.assumptions.extend(super::wide(stating.kernel, &terms.0));
+    verdict.assumptions.extend(super::wide(stating.kernel, &terms.conditions));
     let besides = verdict.contract.take().map_or_else(Vec::new, |contract| contract.conjuncts);
-    if let Some(scope) = verdict.scope.as_mut().filter(|_| !stated.0.is_empty()) {
+    if let Some(scope) = verdict.scope.as_mut().filter(|_| !stated.is_empty()) {
         scope.kind = ScopeKind::Contract;
     }
     if verdict.race != Race::RaceFree {
@@ -84,14 +85,15 @@ pub fn judge_under(
 /// assumed of all numbers.
 pub fn that_numbers_fit(terms: &Terms, besides: &[Conjunct], kernel: &Kernel) -> Option<(Terms, Vec<Assumption>)> {
     let phrases = besides.iter().map(|conjunct| conjunct.text.parse().ok()).collect::<Option<Vec<Phrase>>>()?;
-    let more = Terms::of(&phrases, &kernel.params).ok()?;
+    let more = Terms::of(&phrases, kernel).ok()?;
     let fits = |condition: &Condition| {
         let (param, bits) = condition.bits()?;
         Some(Assumption::FitsInto { expression: kernel.params[param].name.clone(), bits, span: None })
     };
-    let assumptions = more.0.iter().map(fits).collect::<Option<Vec<Assumption>>>()?;
-    let all = terms.0.iter().chain(&more.0).cloned().collect();
-    (!assumptions.is_empty()).then_some((Terms(all), assumptions))
+    let assumptions = more.conditions.iter().map(fits).collect::<Option<Vec<Assumption>>>()?;
+    let all = terms.conditions.iter().chain(&more.conditions).cloned().collect();
+    let is_all = !assumptions.is_empty() && more.distinct.is_empty();
+    is_all.then(|| (Terms { conditions: all, distinct: terms.distinct.clone() }, assumptions))
 }
 
 /// Launches that are held against conditions.
@@ -110,20 +112,24 @@ struct Held {
 impl Holding<'_, '_> {
     /// Puts into the verdict what the launches say; those that break the contract without a race that is shown.
     fn settle(&self, terms: &Terms, verdict: &mut Verdict) -> Vec<(usize, Vec<String>)> {
-        let stated = terms.0.len();
-        let mut conditions = terms.0.clone();
+        let stated = terms.conditions.len();
+        let mut conditions = terms.conditions.clone();
         conditions.extend(taken_as_one(verdict));
         let held: Vec<Held> = (0..self.launches.len()).map(|at| self.held(at, (&conditions, stated))).collect();
         // What is taken for granted is a condition where a launch does not keep it.
         let is_told = |at: usize| at < stated || held.iter().any(|held| held.says[at] != Some(true));
         let told: Vec<usize> = (0..conditions.len()).filter(|&at| is_told(at)).collect();
         let words: Vec<String> = told.iter().map(|&at| conditions[at].words(&self.case.kernel.params)).collect();
+        // What memory holds, no launch says.
+        let of_data: Vec<Conjunct> =
+            terms.distinct.iter().map(|&array| data::conjunct(self.case.kernel, array)).collect();
         let mut broken = Vec::new();
         let mut launches = Vec::new();
         for Held { at, says } in held {
-            let missing: Vec<usize> = (0..told.len()).filter(|&index| says[told[index]] != Some(true)).collect();
+            let mut missing: Vec<usize> = (0..told.len()).filter(|&index| says[told[index]] != Some(true)).collect();
             let is_false = |&&index: &&usize| says[told[index]] == Some(false);
             let wrong: Vec<String> = missing.iter().filter(is_false).map(|&index| words[index].clone()).collect();
+            missing.extend(told.len()..told.len() + of_data.len());
             let keeping = match (missing.is_empty(), wrong.is_empty()) {
                 (true, _) if self.is_excluded(at) => Keeping::Open,
                 (true, _) => Keeping::Kept,
@@ -148,7 +154,7 @@ impl Holding<'_, '_> {
             kind: conditions[at].kind(),
             necessary: None,
         });
-        let (conjuncts, assumptions) = (conjuncts.collect::<Vec<_>>(), verdict.assumptions.clone());
+        let (conjuncts, assumptions) = (conjuncts.chain(of_data).collect::<Vec<_>>(), verdict.assumptions.clone());
         if !conjuncts.is_empty() {
             verdict.contract = Some(Contract { conjuncts, standing: Standing::Plausible, assumptions, launches });
             let kind = if verdict.race == Race::Racy { ScopeKind::Launch } else { ScopeKind::Contract };

@@ -3,6 +3,7 @@
 //! ```text
 //! condition := sum (">=" | "<=" | "==" | "=" | "<" | ">") sum
 //!            | value "is a power of two" | value "is a multiple of" number
+//!            | "distinct(" array ")"
 //! sum       := ["-"] product (("+" | "-") product)*
 //! product   := (value | number) ("*" (value | number))*
 //! value     := blockDim.x, gridDim.y, … | the functions of OpenCL that give these | a parameter: pitch, s.width, d[1]
@@ -11,11 +12,13 @@
 //! A [`Phrase`] is read without knowing the kernel; [`Terms`] are phrases whose parameters are those of one.
 //!
 //! Guarantees: what is printed of a condition is read as the same condition; `<` and `>` are read as what they say of
-//! integers. Deliberately absent: brackets around sums, divisions, and what memory holds.
+//! integers. Deliberately absent: brackets around sums, divisions, and what memory holds but that no two elements of an array
+//! are equal ([`data`](super::data)).
 
+use super::data;
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::arena::Arena;
-use crate::calculus::{Axis, Basis, Kernel, Param, ScalarType, Stmt};
+use crate::calculus::{ArrayId, Axis, Basis, Kernel, Param, ScalarType, Stmt};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Assumption;
@@ -37,6 +40,7 @@ enum Said {
     Power(Value),
     Multiple(Value, i128),
     Compare(Vec<Product>, Relation, Vec<Product>),
+    Distinct(String),
 }
 
 type Product = (i128, Vec<Value>);
@@ -69,9 +73,10 @@ pub enum Misread {
 
 /// Why conditions are none on launches of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{condition}`: the kernel has no integer parameter `{name}`{known}")]
+#[error("`{condition}`: the kernel has no {what} `{name}`{known}")]
 pub struct Unfit {
     condition: String,
+    what: &'static str,
     name: String,
     known: String,
 }
@@ -83,13 +88,30 @@ impl fmt::Display for Phrase {
 }
 
 /// Conditions on the launches of one kernel, all of which are stated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms(pub(super) Vec<Condition>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// What is said of sizes and scalar parameters.
+    pub(super) conditions: Vec<Condition>,
+    /// Arrays of which no two elements are equal.
+    pub(super) distinct: Vec<ArrayId>,
+}
 
 impl Terms {
-    /// The conditions that phrases state of a kernel with these parameters.
-    pub fn of(phrases: &[Phrase], params: &Arena<Param>) -> Result<Terms, Unfit> {
-        phrases.iter().map(|phrase| phrase.condition(params)).collect::<Result<_, _>>().map(Terms)
+    /// The conditions that phrases state of a kernel.
+    pub fn of(phrases: &[Phrase], kernel: &Kernel) -> Result<Terms, Unfit> {
+        let mut terms = Terms::default();
+        for phrase in phrases {
+            match &phrase.said {
+                Said::Distinct(name) => terms.distinct.push(phrase.array(name, kernel)?),
+                _ => terms.conditions.push(phrase.condition(&kernel.params)?),
+            }
+        }
+        Ok(terms)
+    }
+
+    /// Whether nothing is said.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conditions.is_empty() && self.distinct.is_empty()
     }
 
     /// The kernel as if its source stated the conditions.
@@ -99,8 +121,9 @@ impl Terms {
             let cond = condition.expression(&mut stating.exprs, &stating.params);
             Stmt::Assume { cond, basis: Basis::Stated, span: None }
         };
-        let stated: Vec<Stmt> = self.0.iter().map(statement).collect();
+        let stated: Vec<Stmt> = self.conditions.iter().map(statement).collect();
         stating.body.splice(0..0, stated);
+        self.distinct.iter().for_each(|&array| data::state(&mut stating, array));
         stating
     }
 
@@ -112,7 +135,9 @@ impl Terms {
             let (guards, loops, before) = (Vec::new(), Vec::new(), Before::default());
             stated(&protocol, &Fact { cond, basis: Basis::Stated, guards, loops, before, span: None })
         };
-        let own: Vec<String> = self.0.iter().map(assumption).filter_map(|own| squeezed(&own)).collect();
+        let own = self.conditions.iter().map(assumption).collect::<Vec<_>>().into_iter();
+        let own = own.chain(data::assumptions(&protocol, &self.distinct));
+        let own: Vec<String> = own.filter_map(|own| squeezed(&own)).collect();
         move |assumption| squeezed(assumption).is_some_and(|text| own.contains(&text))
     }
 }
@@ -133,6 +158,19 @@ impl Phrase {
             Said::Power(value) => Condition::Power(leaf(value)?),
             Said::Multiple(value, of) => Condition::Multiple(leaf(value)?, *of),
             Said::Compare(left, relation, right) => Condition::Compare(sum(left)?, *relation, sum(right)?),
+            Said::Distinct(_) => unreachable!("it is no condition on numbers"),
+        })
+    }
+
+    /// The array of that name, of which something may be said: its elements are read, and the kernel never writes it.
+    fn array(&self, name: &str, kernel: &Kernel) -> Result<ArrayId, Unfit> {
+        let sayable = data::read_only(kernel);
+        let is_it = |id: &&ArrayId| kernel.arrays[**id].name == name;
+        sayable.iter().find(is_it).copied().ok_or_else(|| {
+            let names: Vec<&str> = sayable.iter().map(|&id| kernel.arrays[id].name.as_str()).collect();
+            let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };
+            let what = "array of integers that it only reads,";
+            Unfit { condition: self.text.clone(), what, name: name.to_owned(), known }
         })
     }
 
@@ -141,7 +179,7 @@ impl Phrase {
         let numbers = params.iter().filter(|(_, param)| is_number(param)).map(|(_, param)| param.name.as_str());
         let numbers: Vec<&str> = numbers.collect();
         let known = if numbers.is_empty() { String::new() } else { format!("; it has {}", numbers.join(", ")) };
-        Unfit { condition: self.text.clone(), name: name.clone(), known }
+        Unfit { condition: self.text.clone(), what: "integer parameter", name: name.clone(), known }
     }
 }
 
@@ -186,6 +224,9 @@ impl FromStr for Phrase {
     type Err = Misread;
 
     fn from_str(text: &str) -> Result<Phrase, Misread> {
+        if let Some(said) = distinct(text.trim()) {
+            return Ok(Phrase { text: text.trim().to_owned(), said });
+        }
         let mut words = Words { rest: text.trim() };
         let said = words.condition()?;
         if let Some(number) = said.too_large() {
@@ -196,6 +237,13 @@ impl FromStr for Phrase {
             Some(more) => Err(more.instead_of("the end of the condition")),
         }
     }
+}
+
+/// `distinct(idx)`
+fn distinct(text: &str) -> Option<Said> {
+    let name = text.strip_prefix("distinct")?.trim_start().strip_prefix('(')?.strip_suffix(')')?.trim();
+    let is_name = !name.is_empty() && !name.contains(['(', ')', ' ']);
+    is_name.then(|| Said::Distinct(name.to_owned()))
 }
 
 /// What a condition is made of.
