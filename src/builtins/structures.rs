@@ -11,6 +11,9 @@ pub const COMPLEX: &str = "thrust::complex";
 /// A part of a matrix that a warp holds.
 pub const FRAGMENT: &str = "nvcuda::wmma::fragment";
 
+/// Numbers of a fragment that lie in memory as `float`.
+pub const TF32: &str = "nvcuda::wmma::precision::tf32";
+
 /// A structure of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Structure {
@@ -53,6 +56,7 @@ pub fn structure(name: &str) -> Option<Structure> {
         "wmma::matrix_a" | "nvcuda::wmma::matrix_a" => ("nvcuda::wmma::matrix_a", &[]),
         "wmma::matrix_b" | "nvcuda::wmma::matrix_b" => ("nvcuda::wmma::matrix_b", &[]),
         "wmma::accumulator" | "nvcuda::wmma::accumulator" => ("nvcuda::wmma::accumulator", &[]),
+        "wmma::precision::tf32" | "nvcuda::wmma::precision::tf32" => (TF32, &[]),
         "wmma::row_major" | "nvcuda::wmma::row_major" => ("nvcuda::wmma::row_major", &[]),
         "wmma::col_major" | "nvcuda::wmma::col_major" => ("nvcuda::wmma::col_major", &[]),
         phases::BARRIER => (phases::BARRIER, &[Size("phase")]),

@@ -17,7 +17,8 @@ use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::phases::BARRIER;
 use crate::builtins::pipelines::STATE;
 use crate::builtins::structures::{
-    COMPLEX, FRAGMENT, FragmentRole, Member, Structure, fragment_layout, fragment_role, is_device_pointer, structure,
+    COMPLEX, FRAGMENT, FragmentRole, Member, Structure, TF32, fragment_layout, fragment_role, is_device_pointer,
+    structure,
 };
 use crate::builtins::{Builtin, atomics};
 use crate::source::{FileId, Language, Span};
@@ -166,7 +167,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether elements of that type are whole bytes: all but `experimental::precision::u4` and its kin.
     fn is_whole_number(&self, ty: TypeId) -> bool {
-        self.types.is_arithmetic(ty) || self.type_name(ty).ends_with("precision::tf32")
+        self.types.is_arithmetic(ty) || self.type_name(ty) == TF32
     }
 
     fn library_decl(&mut self, name: &'static str) -> usize {

@@ -30,7 +30,7 @@ use super::scopes::{Attempt, Candidate, Candidates};
 use super::settings;
 use crate::calculus::eval::Program;
 use crate::calculus::{Kernel, Param, ScalarType, SiteId};
-use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, Standing, Verdict};
+use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, PossibleRace, Standing, Verdict};
 use crate::diagnostic::report::{Divergence, Race, ScopeKind};
 use crate::protocol::infer;
 use crate::prove::refute::{self, Hunt};
@@ -52,6 +52,11 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
         return;
     }
     if data::settle(case, candidates, verdict) {
+        return;
+    }
+    // No condition on a launch keeps contents of memory out.
+    let is_of_data = |race: &PossibleRace| race.reasons.iter().all(|reason| reason.array.is_some());
+    if verdict.possible.iter().any(is_of_data) {
         return;
     }
     let mut best: Option<Judged> = None;
