@@ -124,14 +124,15 @@ pub fn is_offset(name: &str) -> bool {
     name.starts_with(OFFSET)
 }
 
-/// The parameter that stands for the lane which has the first element of a tile, of which `tile` is the name.
-pub fn lane_name(tile: &str) -> String {
-    format!("{LANE}{tile}[0][0]")
+/// The parameters that stand for the lane which has the first element of a tile of this name, and for how many lanes further
+/// on each 32nd element of it is.
+pub fn lane_names(tile: &str) -> [String; 2] {
+    [format!("{LANE}{tile}[0][0]"), format!("{STEP}{tile}")]
 }
 
 /// Whether a parameter of that name is one of these.
 pub fn is_of_lanes(name: &str) -> bool {
-    name.starts_with(LANE)
+    name.starts_with(LANE) || name.starts_with(STEP)
 }
 
 /// Whether a launch has no way to give a parameter of that name: where ids start, and which lane has which element.
@@ -141,6 +142,7 @@ pub fn is_implicit(name: &str) -> bool {
 
 const OFFSET: &str = "get_global_offset(";
 const LANE: &str = "lane of ";
+const STEP: &str = "lanes between elements of ";
 
 #[cfg(test)]
 mod tests {

@@ -2,11 +2,12 @@
 //!
 //! A load or a store moves a tile of a matrix, each element by one lane. Which lane has which element is not specified,
 //! but fragments of one type agree about it: `c.x[i] += d.x[i]` is how they are added up (CUDA programming guide, warp
-//! matrix functions). So a lane moves each 32nd element, and which lane has the first is a number that is not known: for
-//! any element and any lane there is one at which the lane has the element. Two lanes of a warp never collide in one
-//! tile; a lane that reads what the tile has written without `__syncwarp` in between does.
+//! matrix functions). So a lane moves one of each 32 elements: that of its own number, turned by a number of lanes that is
+//! not known, and by another one with each 32. For any element and any lane these can be such that the lane has it, and for
+//! any two elements such that two lanes have them. Two lanes of a warp never collide in one tile; a lane that reads what the
+//! tile has written without `__syncwarp` in between does, and so do two tiles that are moved against each other.
 //!
-//! Deliberately absent: that all lanes of a warp have to come to such a call; elements of less than a byte; tiles whose
+//! Deliberately absent: that all lanes of a warp have to come to such a call, and with one pointer; elements of less than a byte; tiles whose
 //! shape or layout is not known, of which any byte may be touched.
 
 use super::pass::Pass;
@@ -14,7 +15,7 @@ use super::storage::access::Touch;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::Fragment;
 use crate::calculus::eval::WARP;
-use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, HavocReason, Param, ScalarType, Space, lane_name};
+use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, HavocReason, Param, ScalarType, Space, lane_names};
 use crate::resolve::program::{Expr, Type};
 use crate::source::Span;
 
@@ -63,17 +64,17 @@ impl Pass<'_> {
         if elements % WARP != 0 {
             return None;
         }
-        let first = self.first_lane(&tile.name);
+        let lanes = lane_names(&tile.name).map(|name| self.implicit_param(name));
         let pitch = self.exprs().convert(ScalarType::I64, *pitch);
         let pitch = self.snapshot(pitch);
         let start = self.snapshot(pointer.offset);
         let base = pointer.base.clone();
         let turns = self.exprs().int(i128::from(elements / WARP), ScalarType::I64);
         self.turns("part", turns, span, |pass, part| {
-            let [lanes, columns, size] = [u64::from(WARP), u64::from(tile.columns), size]
+            let [in_part, columns, size] = [u64::from(WARP), u64::from(tile.columns), size]
                 .map(|number| pass.exprs().int(i128::from(number), ScalarType::I64));
-            let before = pass.exprs().binary(BinaryOp::Mul, part, lanes);
-            let own = pass.element_of_lane(first);
+            let before = pass.exprs().binary(BinaryOp::Mul, part, in_part);
+            let own = pass.element_of_lane(lanes, part);
             let element = pass.exprs().binary(BinaryOp::Add, before, own);
             let row = pass.exprs().binary(BinaryOp::Div, element, columns);
             let column = pass.exprs().binary(BinaryOp::Rem, element, columns);
@@ -97,17 +98,16 @@ impl Pass<'_> {
         }
     }
 
-    /// The lane that has the first element of fragments of that name.
-    fn first_lane(&mut self, fragment: &str) -> ExprId {
-        let name = lane_name(fragment);
+    /// A number that the implementation chooses.
+    fn implicit_param(&mut self, name: String) -> ExprId {
         let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
         let ty = ScalarType::U32;
-        let first = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty }));
-        self.exprs().param(first, ty)
+        let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty }));
+        self.exprs().param(param, ty)
     }
 
-    /// Which of as many elements as a warp has lanes belongs to the thread.
-    fn element_of_lane(&mut self, first: ExprId) -> ExprId {
+    /// Which element of this part, of as many as a warp has lanes, belongs to the thread.
+    fn element_of_lane(&mut self, [first, step]: [ExprId; 2], part: ExprId) -> ExprId {
         // What it is, is said when it is known which axes the source uses.
         let var = match self.notes.warps.lane {
             Some(var) => var,
@@ -115,8 +115,11 @@ impl Pass<'_> {
         };
         self.notes.warps.lane = Some(var);
         let lane = self.var(var);
-        let lanes = self.exprs().int(i128::from(WARP), ScalarType::U32);
+        let part = self.exprs().convert(ScalarType::U32, part);
+        let further = self.exprs().binary(BinaryOp::Mul, part, step);
         let turned = self.exprs().binary(BinaryOp::Add, lane, first);
+        let turned = self.exprs().binary(BinaryOp::Add, turned, further);
+        let lanes = self.exprs().int(i128::from(WARP), ScalarType::U32);
         let own = self.exprs().binary(BinaryOp::Rem, turned, lanes);
         self.exprs().convert(ScalarType::I64, own)
     }

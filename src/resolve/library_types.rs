@@ -152,17 +152,19 @@ impl<'u> Resolver<'u> {
             _ => None,
         });
         let is_whole = matches!(sizes.get(3)?, TemplateValue::Type(of) if self.is_whole_number(*of));
-        let role = self.type_name(*role);
-        let (role, rows, columns) = match fragment_role(&role)? {
-            FragmentRole::Left => ("matrix_a", m?, k?),
-            FragmentRole::Right => ("matrix_b", k?, n?),
-            FragmentRole::Accumulator => ("accumulator", m?, n?),
+        let (rows, columns) = match fragment_role(&self.type_name(*role))? {
+            FragmentRole::Left => (m?, k?),
+            FragmentRole::Right => (k?, n?),
+            FragmentRole::Accumulator => (m?, n?),
         };
         let are_columns = match sizes.get(4) {
             Some(TemplateValue::Type(layout)) => fragment_layout(&self.type_name(*layout)),
             _ => None,
         };
-        is_whole.then(|| Tile { name: format!("{role}<{rows}, {columns}>"), rows, columns, are_columns })
+        // Fragments of any other type may share their elements out otherwise.
+        let arguments = self.value_texts(values);
+        let arguments: Vec<&str> = arguments.iter().map(|argument| without_namespaces(argument)).collect();
+        is_whole.then(|| Tile { name: format!("fragment<{}>", arguments.join(", ")), rows, columns, are_columns })
     }
 
     /// Whether elements of that type are whole bytes: all but `experimental::precision::u4` and its kin.
