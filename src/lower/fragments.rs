@@ -31,7 +31,7 @@ impl Pass<'_> {
         let values = self.values(args);
         if let Some(at) = at
             && let Some(Value::Pointer(pointer)) = values.get(at)
-            && self.tile(args, &values, (at, touch), call.span).is_none()
+            && self.tile(args, &values, (at, touch), (&reason, call.span)).is_none()
         {
             self.touch_somewhere(pointer, touch, &reason, call.span);
         }
@@ -43,7 +43,13 @@ impl Pass<'_> {
     }
 
     /// Moves the elements of a tile, if its shape is known: those of which the lane has them.
-    fn tile(&mut self, args: &[Expr], values: &[Value], (at, touch): (usize, Touch), span: Span) -> Option<()> {
+    fn tile(
+        &mut self,
+        args: &[Expr],
+        values: &[Value],
+        (at, touch): (usize, Touch),
+        (reason, span): (&HavocReason, Span),
+    ) -> Option<()> {
         let fragment = args.get(1 - at)?.ty;
         // What is changed is handed over by its address.
         let fragment = self.layout.pointee(fragment).unwrap_or(fragment);
@@ -83,16 +89,16 @@ impl Pass<'_> {
             let number = pass.exprs().binary(BinaryOp::Add, before, at);
             let distance = pass.exprs().binary(BinaryOp::Mul, number, size);
             let offset = pass.exprs().binary(BinaryOp::Add, start, distance);
-            pass.move_element(&Place { pointer: Pointer { base, offset }, ty, bits: None }, touch, span);
+            pass.move_element(&Place { pointer: Pointer { base, offset }, ty, bits: None }, touch, (reason, span));
         });
         Some(())
     }
 
-    fn move_element(&mut self, place: &Place, touch: Touch, span: Span) {
+    fn move_element(&mut self, place: &Place, touch: Touch, (reason, span): (&HavocReason, Span)) {
         match touch {
             Touch::Read => _ = self.load(place, span),
             Touch::Write => {
-                let value = self.unknown_value(place.ty, &HavocReason::Call("mma_sync".to_owned()), span);
+                let value = self.unknown_value(place.ty, reason, span);
                 self.store(place, value, span);
             }
         }

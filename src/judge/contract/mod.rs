@@ -7,7 +7,7 @@
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
 //! - The contract is [`plausible`]: somebody would make a launch that it admits, or somebody does.
 //! - [`keeping`]: what the launches that were found say of each condition.
-//! - [`data`]: that the elements of an array are distinct, where a kernel scatters through it.
+//! - [`scatter`], [`data`]: that the elements of an array are distinct, where a kernel scatters through it.
 //! - [`terms`]: conditions that somebody states; [`stated`] judges a kernel under them.
 //!
 //! Deliberately absent: other conditions on what memory holds, solvers, and the claim that no weaker contract would do.
@@ -17,6 +17,7 @@ mod data;
 mod keeping;
 mod necessity;
 mod plausible;
+mod scatter;
 mod stated;
 mod terms;
 mod trial;
@@ -51,7 +52,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) || has_more_in_the_way(case) {
         return;
     }
-    if data::settle(case, candidates, verdict) {
+    if scatter::settle(case, candidates, verdict, |attempt, kernel, terms| proved(case, attempt, kernel, terms)) {
         return;
     }
     // No condition on a launch keeps contents of memory out.
