@@ -167,6 +167,10 @@ fn no_launch_says_what_memory_holds() {
     }
     let strict = checked_with(kernel, Launches::All);
     assert_eq!((strict.race, words(&strict).as_str()), (Race::PossiblyRacy, "distinct(to)"));
+    let mut options = Options::default();
+    options.judging.block = [Some(64), Some(1), Some(1)];
+    let given = check_source(Path::new("k.cu"), kernel, &options).report.kernels.remove(0);
+    assert_eq!((given.race, words(&given).as_str()), (Race::PossiblyRacy, "distinct(to)"));
 }
 
 #[test]

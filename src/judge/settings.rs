@@ -36,6 +36,11 @@ impl Settings {
     pub fn gives_sizes(&self) -> bool {
         self.block != [None; 3] || self.grid != [None; 3]
     }
+
+    /// Whether contracts excuse races: not where all launches are asked about, or launches of given sizes.
+    pub fn contracts_excuse(&self) -> bool {
+        self.launches == Launches::OfContracts && !self.gives_sizes()
+    }
 }
 
 impl Default for Settings {

@@ -28,7 +28,6 @@ pub use terms::{Misread, Phrase, Terms, Unfit};
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::{Attempt, Candidate, Candidates};
-use super::settings;
 use crate::calculus::eval::Program;
 use crate::calculus::{Kernel, Param, ScalarType, SiteId};
 use crate::check::verdict::{Conjunct, Contract, ContractKind, Keeping, PossibleRace, Standing, Verdict};
@@ -85,8 +84,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
         necessary,
     });
     let conjuncts = conjuncts.collect();
-    let excuses = case.settings.launches == settings::Launches::OfContracts && !case.settings.gives_sizes();
-    if standing == Standing::Plausible && excuses {
+    if standing == Standing::Plausible && case.settings.contracts_excuse() {
         let broken: Vec<Conflict> = launches.iter().flat_map(|launch| launch.conflicts.iter().cloned()).collect();
         if broken.is_empty() {
             let is_kept = !launches.is_empty() && launches.iter().all(|it| it.said.keeping == Keeping::Kept);

@@ -13,7 +13,6 @@ use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, Keeping, Possible
 use crate::diagnostic::report::{Race, ScopeKind};
 use crate::judge::attempt::Case;
 use crate::judge::scopes::{Attempt, Candidates};
-use crate::judge::settings;
 use crate::memory_model::AccessKind;
 use std::collections::BTreeSet;
 
@@ -57,7 +56,7 @@ fn take(case: &Case<'_>, verdict: &mut Verdict, conjunct: Conjunct, (candidates,
     });
     let launches = launches.collect();
     let assumptions = proved.assumptions.clone();
-    if case.settings.launches == settings::Launches::OfContracts {
+    if case.settings.contracts_excuse() {
         let Verdict { failed_claims, possible_claims, .. } = std::mem::replace(verdict, proved);
         verdict.failed_claims = failed_claims;
         verdict.possible_claims = possible_claims;
