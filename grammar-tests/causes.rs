@@ -65,8 +65,8 @@ fn what_one_barrier_ends_is_one_and_what_two_end_is_two() {
 #[test]
 fn what_one_read_decides_is_one_and_what_two_decide_is_two() {
     let head = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
-    one("data-dependent-index", &format!("{head}  int j = v[i];\n  x[j] = i;\n  y[j] = i;"));
-    apart(2, &format!("{head}  x[v[i]] = i;\n  y[w[i]] = i;"));
+    one("data-dependent-index", &format!("{head}  int j = v[i] / 2;\n  x[j] = i;\n  y[j] = i;"));
+    apart(2, &format!("{head}  x[v[i] / 2] = i;\n  y[w[i] / 2] = i;"));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_statement_of_a_header_is_told_once() {
 #[test]
 fn the_gravest_are_kept() {
     let text = "\
-__global__ void may(int *x, const int *v) { x[v[threadIdx.x]] = threadIdx.x; }
+__global__ void may(int *x, const int *v) { x[v[threadIdx.x] / 2] = threadIdx.x; }
 __global__ void does(int *x) { x[0] = threadIdx.x; }
 ";
     let mut report =

@@ -457,7 +457,7 @@ fn rules_are_listed_and_explained() {
 
 /// Two files, with a proved race and a possible one.
 fn two_files() -> Place {
-    let may = "__global__ void may(int *x, const int *v) { x[v[threadIdx.x]] = threadIdx.x; }\n";
+    let may = "__global__ void may(int *x, const int *v) { x[v[threadIdx.x] / 2] = threadIdx.x; }\n";
     let does = "__global__ void does(int *x) { x[0] = threadIdx.x; }\n";
     Place::with(&[("a.cu", may), ("b.cu", does)])
 }

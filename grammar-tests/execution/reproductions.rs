@@ -27,6 +27,8 @@ const RUN: Tiers<usize> = tiers(40, 4, 1);
 /// Fixtures and kernels without a program for a race, with the beginning of the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("fixtures/hip/", "reproductions are written for CUDA and OpenCL, and this is HIP"),
+    ("fixtures/libraries/matrix_fragments.cu", "parameter lane"),
+    ("fixtures/libraries/matrix_tiles.cu", "parameter lane"),
     ("fixtures/libraries/structures.cu", "parameter operation is of the type thrust::plus<"),
     ("fixtures/libraries/surfaces.cu", "parameter "),
     ("fixtures/opencl/images.cl", "parameter "),

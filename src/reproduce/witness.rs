@@ -3,7 +3,7 @@
 use super::needs::of_launch;
 use super::plan::{Plan, PlanError, Subject, default, plan};
 use crate::calculus::eval::{Chosen, Contents, Program};
-use crate::calculus::{Geometry, Param, is_implicit};
+use crate::calculus::{Geometry, Param, is_implicit, is_offset};
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
 /// Instructions of the run that finds what a launch needs.
@@ -28,7 +28,8 @@ pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport, contents: &Chos
     let value = |name: &str| witness.params.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
     if let Some((name, _)) = witness.params.iter().find(|(name, _)| is_implicit(name)) {
         // A launch description has no place for it.
-        return Err(PlanError::Ungivable { name: name.clone(), what: "what no launch states".to_owned() });
+        let what = if is_offset(name) { "where the ids of a launch start" } else { "which lane has which element" };
+        return Err(PlanError::Ungivable { name: name.clone(), what: what.to_owned() });
     }
     let usual = |param: &Param| if is_implicit(&param.name) { Some(0) } else { default(param.ty) };
     let params: Vec<Option<i128>> =
