@@ -215,6 +215,8 @@ pub enum Relied {
     Unclobbered,
     /// Warps have 32 threads, where the device decides.
     LanesOf32,
+    /// Whole warps load and store matrices, all lanes of each with one pointer: other calls are undefined.
+    WholeWarps,
     /// All blocks are of one size, where the last ones may be smaller.
     BlocksOfOneSize,
     /// Types that nothing declares and that are used as numbers are some.

@@ -254,6 +254,7 @@ pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumptio
     let text = match reliance.what {
         Relied::Unclobbered => "the compiler moves no access over a barrier without a \"memory\" clobber",
         Relied::LanesOf32 => "wavefronts have 32 lanes",
+        Relied::WholeWarps => "whole warps move each matrix, all lanes of a warp with one pointer",
         Relied::Numbers => "types that nothing declares are numbers",
         Relied::Telling => "what is called here without a declaration only tells or checks something",
         Relied::Divisors => "no integer is divided by 0",

@@ -271,6 +271,7 @@ fn run_by(kernel: &mut Kernel, device: &Device) {
         | Relied::Telling
         | Relied::FactorsOf24Bits
         | Relied::LeftToRight
+        | Relied::WholeWarps
         | Relied::Divisors => true,
         Relied::LanesOf32 => device.wave.is_none(),
         Relied::BlocksOfOneSize => !device.uniform_work_groups,

@@ -8,7 +8,7 @@ use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Dynamic, Formula, Made, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, Function, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Stmt,
+    Axis, BinaryOp, Claimed, ExprId, Function, GeometryVar, HavocReason, Platform, Relied, ScalarType, Stmt,
     SyncMemory, SyncScope, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
@@ -387,10 +387,7 @@ impl Pass<'_> {
         if !self.program.platform.rules().has_offset {
             return self.exprs().int(0, ScalarType::U64);
         }
-        let name = offset_name(axis);
-        let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
-        let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty: ScalarType::U32 }));
-        let value = self.exprs().param(param, ScalarType::U32);
+        let value = self.implicit_param(offset_name(axis));
         self.exprs().convert(ScalarType::U64, value)
     }
 

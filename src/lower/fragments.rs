@@ -7,7 +7,9 @@
 //! any two elements such that two lanes have them. Two lanes of a warp never collide in one tile; a lane that reads what the
 //! tile has written without `__syncwarp` in between does, and so do two tiles that are moved against each other.
 //!
-//! Deliberately absent: that all lanes of a warp have to come to such a call, and with one pointer; elements of less than a byte; tiles whose
+//! That whole warps come to such a call, all lanes with one pointer, is relied on, and told.
+//!
+//! Deliberately absent: elements of less than a byte; tiles whose
 //! shape or layout is not known, of which any byte may be touched.
 
 use super::pass::Pass;
@@ -15,7 +17,7 @@ use super::storage::access::Touch;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::Fragment;
 use crate::calculus::eval::WARP;
-use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, HavocReason, Param, ScalarType, Space, lane_names};
+use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, HavocReason, Relied, ScalarType, Space, lane_names};
 use crate::resolve::program::{Expr, Type};
 use crate::source::Span;
 
@@ -70,6 +72,7 @@ impl Pass<'_> {
         if elements % WARP != 0 {
             return None;
         }
+        self.rely(Some(span), Relied::WholeWarps);
         let lanes = lane_names(&tile.name).map(|name| self.implicit_param(name));
         let pitch = self.exprs().convert(ScalarType::I64, *pitch);
         let pitch = self.snapshot(pitch);
@@ -102,14 +105,6 @@ impl Pass<'_> {
                 self.store(place, value, span);
             }
         }
-    }
-
-    /// A number that the implementation chooses.
-    fn implicit_param(&mut self, name: String) -> ExprId {
-        let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
-        let ty = ScalarType::U32;
-        let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty }));
-        self.exprs().param(param, ty)
     }
 
     /// Which element of this part, of as many as a warp has lanes, belongs to the thread.

@@ -13,8 +13,8 @@ use super::value::{Base, Pointer};
 use super::walk::scan::Scans;
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
-    ArrayId, BinaryOp, ExprId, Exprs, For, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Step, Stmt,
-    Unsupported, VarId, Variable,
+    ArrayId, BinaryOp, ExprId, Exprs, For, HavocReason, Kernel, Param, Reliance, Relied, ScalarType, Site, SiteId,
+    Step, Stmt, Unsupported, VarId, Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::settle::{Notes, Unsettled};
@@ -325,6 +325,14 @@ impl<'p> Pass<'p> {
         if !self.kernel.relies.contains(&reliance) {
             self.kernel.relies.push(reliance);
         }
+    }
+
+    /// A number in 32 bits that no source gives: a parameter of the kernel.
+    pub(super) fn implicit_param(&mut self, name: String) -> ExprId {
+        let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
+        let ty = ScalarType::U32;
+        let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty }));
+        self.exprs().param(param, ty)
     }
 
     /// Something is not modelled and may do anything.

@@ -251,7 +251,8 @@ impl Condition {
     }
 }
 
-/// Whether conditions speak of a parameter: an integer, but for offsets of ids, which no launch that is meant has, and whatever else no launch gives.
+/// Whether conditions speak of a parameter: an integer, but for offsets of ids, which no launch that is meant has, and
+/// whatever else no launch gives.
 pub(super) fn is_number(param: &Param) -> bool {
     matches!(param.ty, ScalarType::Int { .. }) && !is_implicit(&param.name)
 }
