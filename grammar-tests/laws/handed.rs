@@ -64,10 +64,13 @@ pub(super) fn walked(text: &str) -> Unsettled {
 
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.
 pub(super) fn rechecked(text: &str) -> KernelReport {
-    let options = Options {
-        judging: Settings { proofs: Proofs::Recheck, launches: Launches::All, ..Settings::default() },
-        ..Options::default()
-    };
+    rechecked_for(text, Launches::All)
+}
+
+/// The same of these launches.
+pub(super) fn rechecked_for(text: &str, launches: Launches) -> KernelReport {
+    let judging = Settings { proofs: Proofs::Recheck, launches, ..Settings::default() };
+    let options = Options { judging, ..Options::default() };
     let mut checked = check_source(Path::new(language(text).1), text, &options);
     assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
     let report = checked.report.kernels.remove(0);

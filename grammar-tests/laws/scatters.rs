@@ -3,17 +3,15 @@
 //! Kernels write through an array of indices in forms that the seed draws; what the contract says is held against runs
 //! with contents of which no two elements are equal, and the witness of its necessity against one that races.
 
-use super::handed::lowered;
+use super::handed::{lowered, rechecked_for};
 use super::tickets::conflict;
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough};
 use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Chosen, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
-use raceproof::diagnostic::report::{KernelReport, Race, ScopeKind};
-use raceproof::driver::options::{Proofs, Settings};
-use raceproof::driver::{Options, check_source};
-use std::path::Path;
+use raceproof::diagnostic::report::{Race, ScopeKind};
+use raceproof::driver::options::Launches;
 
 const LAW: Law = Law::new("scatters", tiers(60, 300, 3000));
 /// Launches that are tried for each contract.
@@ -43,16 +41,6 @@ fn kernel(seed: u64) -> String {
         _ => format!("{first}\n  {body}"),
     };
     format!("__global__ void k(int *out, const int *idx, int w) {{\n  {body}\n}}\n")
-}
-
-fn checked(text: &str) -> KernelReport {
-    let judging = Settings { proofs: Proofs::Recheck, ..Settings::default() };
-    let mut checked = check_source(Path::new("k.cu"), text, &Options { judging, ..Options::default() });
-    assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-    let report = checked.report.kernels.remove(0);
-    let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-    assert!(rejected.is_none(), "{rejected:?}\n{text}");
-    report
 }
 
 /// Contents of `idx` of which no two elements are equal: multiples of an odd number in some order.
@@ -91,7 +79,7 @@ fn refutation(text: &str, seed: u64) -> Option<String> {
 fn distinct_elements_are_scattered_without_a_race() {
     let found: Vec<bool> = LAW.each(|seed| {
         let text = kernel(seed);
-        let report = checked(&text);
+        let report = rechecked_for(&text, Launches::OfContracts);
         let conjuncts = report.contract.iter().flat_map(|contract| &contract.conjuncts);
         let distinct: Vec<_> = conjuncts.filter(|conjunct| conjunct.text == "distinct(idx)").collect();
         let is_of_data = report.race == Race::RaceFree && !distinct.is_empty();
