@@ -387,7 +387,7 @@ impl Pass<'_> {
         if !self.program.platform.rules().has_offset {
             return self.exprs().int(0, ScalarType::U64);
         }
-        let value = self.implicit_param(offset_name(axis));
+        let value = self.implicit_param(offset_name(axis), ScalarType::U32);
         self.exprs().convert(ScalarType::U64, value)
     }
 

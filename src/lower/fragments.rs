@@ -21,6 +21,9 @@ use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, HavocReason, Relied, 
 use crate::resolve::program::{Expr, Type};
 use crate::source::Span;
 
+/// A number of lanes: as there are 32, nothing goes around that is computed with it.
+const NUMBER: ScalarType = ScalarType::Int { width: 8, signed: false };
+
 impl Pass<'_> {
     /// A function on a part of a matrix in registers.
     pub(super) fn fragment(&mut self, fragment: Fragment, name: &str, args: &[Expr], call: &Expr) -> Value {
@@ -73,7 +76,7 @@ impl Pass<'_> {
             return None;
         }
         self.rely(Some(span), Relied::WholeWarps);
-        let lanes = lane_names(&tile.name).map(|name| self.implicit_param(name));
+        let lanes = lane_names(&tile.name).map(|name| self.implicit_param(name, NUMBER));
         let pitch = self.exprs().convert(ScalarType::I64, *pitch);
         let pitch = self.snapshot(pitch);
         let start = self.snapshot(pointer.offset);
@@ -116,13 +119,12 @@ impl Pass<'_> {
         };
         self.notes.warps.lane = Some(var);
         let lane = self.var(var);
-        let part = self.exprs().convert(ScalarType::U32, part);
+        let [lane, first, step] = [lane, first, step].map(|number| self.exprs().convert(ScalarType::I64, number));
         let further = self.exprs().binary(BinaryOp::Mul, part, step);
         let turned = self.exprs().binary(BinaryOp::Add, lane, first);
         let turned = self.exprs().binary(BinaryOp::Add, turned, further);
-        let lanes = self.exprs().int(i128::from(WARP), ScalarType::U32);
-        let own = self.exprs().binary(BinaryOp::Rem, turned, lanes);
-        self.exprs().convert(ScalarType::I64, own)
+        let lanes = self.exprs().int(i128::from(WARP), ScalarType::I64);
+        self.exprs().binary(BinaryOp::Rem, turned, lanes)
     }
 
     /// A fragment whose elements an index chooses lives in memory of the thread's own.

@@ -327,10 +327,9 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// A number in 32 bits that no source gives: a parameter of the kernel.
-    pub(super) fn implicit_param(&mut self, name: String) -> ExprId {
+    /// A number of that type that no source gives: a parameter of the kernel.
+    pub(super) fn implicit_param(&mut self, name: String, ty: ScalarType) -> ExprId {
         let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
-        let ty = ScalarType::U32;
         let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty }));
         self.exprs().param(param, ty)
     }
