@@ -33,6 +33,7 @@
 //! - [`contracts`]: conditions under which kernels that race do not, and the launches that keep them.
 //! - [`stated`]: contracts that files state, and launches of logged runs.
 //! - [`weather`]: damaged files, full devices, interrupts.
+//! - [`witnesses`]: races are shown in launches that somebody would make.
 
 mod amplify;
 mod assumptions;
@@ -69,3 +70,4 @@ mod theorem;
 mod tidy;
 mod trace;
 mod weather;
+mod witnesses;

@@ -246,6 +246,18 @@ pub struct Unsupported {
     pub is_of_thread: bool,
 }
 
+impl Unsupported {
+    /// What is said of the call of a function that is not defined.
+    pub fn call_of(name: &str) -> String {
+        format!("call of '{name}', which is not defined")
+    }
+
+    /// The function that is not defined, if that is all that is said.
+    pub fn undefined_function(&self) -> Option<&str> {
+        self.reason.strip_prefix("call of '")?.strip_suffix("', which is not defined")
+    }
+}
+
 /// Scalar types. Pointers and aggregates do not exist here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarType {

@@ -4,6 +4,7 @@ use super::causes::{Found, Kind, is_one_statement};
 use super::places::{SamePlaces, grouped};
 use super::{Context, listed, report_level, verb, witness};
 use crate::calculus::SiteId;
+use crate::calculus::eval::WARP;
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess, Same};
 use crate::memory_model::Level;
@@ -40,13 +41,13 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         name.as_deref().unwrap_or("memory"),
         context.parties(conflict.level)
     );
+    let assumption = context.words().assumption;
     let mut notes = Vec::new();
     if conflict.misaligned {
-        notes.push(
+        notes.push(format!(
             "it needs an access at an address that its type does not admit, which is undefined: if sizes are always \
-             multiples of what is accessed at once, say so, as with `__builtin_assume(n % 8 == 0)`"
-                .to_owned(),
-        );
+             multiples of what is accessed at once, say so, as with `{assumption}(n % 8 == 0)`"
+        ));
     } else if let Some(site) = conflict.out_of_bounds {
         let line = context.line(Some(context.span_of(site)));
         notes.push(format!(
@@ -61,8 +62,10 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
             conflict.degenerate.iter().filter_map(value).map(|(name, value)| format!("{name} = {value}")).collect();
         let values = if values.is_empty() { format!("{} < 1", listed(&conflict.degenerate)) } else { listed(&values) };
         notes.push(format!(
-            "it was seen only with {values}: if that never happens, say so with `__builtin_assume({first} > 0)`"
+            "it was seen only with {values}: if that never happens, say so with `{assumption}({first} > 0)`"
         ));
+    } else {
+        notes.extend(ragged(context, conflict));
     }
     notes.push(advice(context, conflict, rule, [primary, secondary]));
     Finding {
@@ -82,6 +85,22 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         launch: None,
         related: Vec::new(),
         same: Same::Nowhere,
+    }
+}
+
+/// That a conflict was seen in blocks alone that nobody would choose.
+fn ragged(context: &Context<'_>, conflict: &Conflict) -> Option<String> {
+    let threads = conflict.witness.geometry.block_threads();
+    let words = context.words();
+    let (block, thread) = (words.block, words.thread);
+    let warp = u64::from(WARP);
+    match threads {
+        _ if conflict.is_natural => None,
+        _ if !threads.is_multiple_of(warp) => {
+            Some(format!("it was seen only in {block}s that are no multiple of {warp} {thread}s"))
+        }
+        _ if threads == warp => Some(format!("it was seen only in {block}s of {warp} {thread}s")),
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::possible_race::because;
 use super::verdict::{Undecided, Verdict};
 use super::{Context, listed, report_level};
 use crate::calculus::eval::WARP;
-use crate::calculus::{Claimed, SyncScope};
+use crate::calculus::{Claimed, SyncScope, Unsupported};
 use crate::diagnostic::report::{self, Unknown};
 use crate::prove::Open;
 use crate::source::{Language, Span};
@@ -14,15 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// At most this many unknowns of a kernel are listed; the rest is counted.
 const LISTED: usize = 12;
+/// At most this many functions that are not defined are named.
+const NAMED: usize = 6;
 
 /// All unknowns of a kernel, in source order; what is said of several lines is said once, with the lines.
 pub(super) fn unknowns(context: &Context<'_>, verdict: &Verdict) -> Vec<Unknown> {
     let is_pair = |undecided: &&Undecided| matches!(undecided, Undecided::Pair { .. });
-    let all: Vec<Unknown> = context
-        .kernel
-        .unsupported
-        .iter()
+    let (calls, others): (Vec<_>, Vec<_>) =
+        context.kernel.unsupported.iter().partition(|unsupported| unsupported.undefined_function().is_some());
+    let all: Vec<Unknown> = others
+        .into_iter()
         .map(|unsupported| unknown(context, unsupported.span, unsupported.reason.clone()))
+        .chain(undefined(context, &calls))
         .chain(pairs(context, &verdict.undecided))
         .chain(verdict.undecided.iter().filter(|it| !is_pair(it)).map(|undecided| describe(context, undecided)))
         .collect();
@@ -34,6 +37,38 @@ pub(super) fn unknowns(context: &Context<'_>, verdict: &Verdict) -> Vec<Unknown>
         unknowns.push(unknown(context, None, format!("{more} more questions of this kernel stay open")));
     }
     unknowns
+}
+
+/// Calls of functions that are not defined as one: what defines one of them, a header mostly, defines the others, too.
+fn undefined(context: &Context<'_>, calls: &[&Unsupported]) -> Option<Unknown> {
+    let mut names: Vec<String> = Vec::new();
+    let mut lines: BTreeMap<u32, Option<Span>> = BTreeMap::new();
+    for call in calls {
+        let name = format!("'{}'", call.undefined_function()?);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        lines.entry(context.line(call.span)).or_insert(call.span);
+    }
+    let [first, _, ..] = calls else { return calls.first().map(|it| unknown(context, it.span, it.reason.clone())) };
+    if let [_] = names[..] {
+        return Some(with_lines(context, first.reason.clone(), lines));
+    }
+    if names.len() > NAMED {
+        let more = names.len() - NAMED;
+        names.truncate(NAMED);
+        names.push(format!("{more} more"));
+    }
+    Some(with_lines(context, format!("calls of {}, which are not defined", listed(&names)), lines))
+}
+
+/// What is said of several lines, at the first of them.
+fn with_lines(context: &Context<'_>, mut reason: String, lines: BTreeMap<u32, Option<Span>>) -> Unknown {
+    let mut all = lines.into_iter();
+    let (line, span) = all.next().unwrap_or((context.line(None), None));
+    let also: Vec<u32> = all.map(|(line, _)| line).collect();
+    reason.push_str(&further(&also));
+    Unknown { line, also, span, reason }
 }
 
 /// Those of one reason as one, at the first of their lines.
@@ -56,13 +91,21 @@ fn together(unknowns: Vec<Unknown>) -> Vec<Unknown> {
     for (unknown, lines) in merged.iter_mut().zip(lines) {
         let names_lines = !unknown.also.is_empty();
         unknown.also = lines.into_iter().filter(|line| *line != unknown.line).collect();
-        if !names_lines && !unknown.also.is_empty() {
-            let lines: Vec<String> = unknown.also.iter().map(ToString::to_string).collect();
-            let at = if lines.len() == 1 { "line" } else { "lines" };
-            unknown.reason.push_str(&format!(" (also at {at} {})", listed(&lines)));
+        if !names_lines {
+            unknown.reason.push_str(&further(&unknown.also));
         }
     }
     merged
+}
+
+/// Further lines in words.
+fn further(lines: &[u32]) -> String {
+    let words: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    match lines.len() {
+        0 => String::new(),
+        1 => format!(" (also at line {})", listed(&words)),
+        _ => format!(" (also at lines {})", listed(&words)),
+    }
 }
 
 fn unknown(context: &Context<'_>, span: Option<Span>, reason: String) -> Unknown {
@@ -182,7 +225,7 @@ fn explain(why: &Open) -> String {
     match why {
         Open::NoRule => format!("no rule proves it and no small launch shows a conflict; {HELP}"),
         Open::Refuted => {
-            "it is likely, since a small launch shows it, but not before something that is not known has happened"
+            "a race is likely, but not confirmed: a launch shows it, and cannot go past something that is not known"
                 .to_owned()
         }
         Open::Budget => format!("the proof budget was spent; {HELP}"),

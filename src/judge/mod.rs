@@ -178,7 +178,7 @@ impl<'a> Case<'a> {
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| self.sites(pair)).collect();
         let mut decided = rest.is_complete();
         for hunt in hunts {
-            let outcome = hunt.finish(Some((self.protocol, &pairs)), &sites);
+            let outcome = hunt.for_people().finish(Some((self.protocol, &pairs)), &sites);
             decided &= outcome.decided;
             verdict.conflicts.extend(outcome.conflicts);
             verdict.divergences.extend(outcome.divergences);

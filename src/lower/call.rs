@@ -7,7 +7,7 @@ use super::storage::place::is_object;
 use super::value::{Base, Place, STRING, Value};
 use super::walk::scan;
 use crate::builtins::{functions, telling};
-use crate::calculus::{ArrayId, HavocReason, Relied};
+use crate::calculus::{ArrayId, HavocReason, Relied, Unsupported};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
 use crate::source::Span;
 
@@ -162,7 +162,7 @@ impl Pass<'_> {
         }
         arrays.sort_unstable();
         arrays.dedup();
-        let mut text = format!("call of '{name}', which is not defined");
+        let mut text = Unsupported::call_of(name);
         if used == Use::Discarded && self.may_do_anything(name, args, call.span) {
             anywhere = true;
             text = format!("call of '{name}', which nothing declares: it may be a macro, or change any memory");

@@ -226,6 +226,9 @@ pub struct Conflict {
     pub out_of_bounds: Option<SiteId>,
     /// Parameters that are less than 1 in the witness, by name, where no launch was found without such.
     pub degenerate: Vec<String>,
+    /// Whether it was seen in a launch whose geometry somebody would choose, as far as it may be chosen: in blocks of at
+    /// least two whole warps, in grids of at least two blocks.
+    pub is_natural: bool,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
     /// Whether some conflict that was found between the two sites is between threads of two warps.

@@ -6,6 +6,7 @@
 use super::context::{Resolver, expr};
 use super::entities::FunctionDecl;
 use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::calculus::Unsupported;
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
 
@@ -31,7 +32,7 @@ impl<'u> Resolver<'u> {
             // What pointers inside it lead to is reached as well.
             if !self.types.is_arithmetic(argument.ty) {
                 if !is_repeatable(&argument) {
-                    let reason = format!("call of '{name}', which is not defined");
+                    let reason = Unsupported::call_of(name);
                     return self.unsupported_with(span, reason, vec![argument]);
                 }
                 handed.push(self.load(argument.clone()));

@@ -49,7 +49,7 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
     sets.truncate(MOST_ABDUCTED);
     let abducted = sets.into_iter().map(|conditions| Set { conditions, budget: Budget::MIDDLE });
     let usual = usual(protocol, attempt, pairs).into_iter();
-    abducted.chain(usual.map(|condition| Set { conditions: vec![condition], budget: Budget::SMALL })).collect()
+    abducted.chain(usual.map(|condition| Set { conditions: vec![condition], budget: Budget::MIDDLE })).collect()
 }
 
 /// Usual conditions, the weaker ones first.

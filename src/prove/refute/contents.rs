@@ -29,6 +29,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions of a search in all.
 const STEPS: u64 = 1_200_000;
+/// The same for launches that somebody would make, which come first, what is left of them for replays, and how many are
+/// tried.
+const NATURAL_STEPS: u64 = 400_000;
+const FOR_NATURAL_REPLAYS: u64 = 200_000;
+const NATURAL_GEOMETRIES: usize = 1;
 /// What is left of them for patterns in larger launches, and then for replays.
 const FOR_LARGER: u64 = 800_000;
 const FOR_REPLAYS: u64 = 400_000;
@@ -121,10 +126,18 @@ pub fn with_contents(
         free,
         wanted: pairs.iter().map(|pair| key_of(protocol, pair)).collect(),
         found: BTreeMap::new(),
-        left: STEPS,
+        left: NATURAL_STEPS,
     };
-    search.look(protocol, pairs);
-    pairs.iter().map(|pair| search.shown(protocol, pair)).collect()
+    search.look_naturally();
+    let mut shown: Vec<_> = pairs.iter().map(|pair| search.shown(protocol, pair)).collect();
+    let open: Vec<Pair> =
+        pairs.iter().zip(&shown).filter(|(_, shown)| shown.is_none()).map(|(pair, _)| pair.clone()).collect();
+    search.begin_again(open.iter().map(|pair| key_of(protocol, pair)).collect());
+    search.look(protocol, &open);
+    for (pair, shown) in pairs.iter().zip(&mut shown).filter(|(_, shown)| shown.is_none()) {
+        *shown = search.shown(protocol, pair);
+    }
+    shown
 }
 
 /// The types of what is read of arrays whose contents may be chosen, where the calculus computes with them.
@@ -170,6 +183,20 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Runs launches that somebody would make.
+    fn look_naturally(&mut self) {
+        let mut natural = self.space.natural_geometries();
+        natural.truncate(NATURAL_GEOMETRIES);
+        self.try_patterns(&natural, FIRST_VALUATIONS, FOR_NATURAL_REPLAYS);
+    }
+
+    /// Forgets what was found, to look for these alone.
+    fn begin_again(&mut self, wanted: BTreeSet<Key>) {
+        self.found.clear();
+        self.wanted = wanted;
+        self.left = STEPS;
+    }
+
     fn look(&mut self, protocol: &Protocol, pairs: &[Pair]) {
         let mut geometries = self.space.geometries();
         geometries.retain(|geometry| is_useful(geometry, self.levels));

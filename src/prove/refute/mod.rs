@@ -10,6 +10,8 @@
 //!   apart, then mixed pseudo-randomly from a fixed seed. Dimensions that the kernel never reads are 1. The
 //!   witness is the first in this order, then the one of the lowest threads; but launches whose parameters are
 //!   all at least 1 come before others.
+//! - Where people read what is found, it is shown again in a launch that somebody would make, if one of a few shows it
+//!   ([`natural`]).
 //! - A witness in a run without anything wrong before is preferred to an earlier one that has
 //!   ([`Conflict::after_earlier`]).
 //! - Valuations under which an `assume` fails are skipped.
@@ -26,6 +28,7 @@
 
 mod contents;
 mod guide;
+mod natural;
 mod report;
 mod space;
 mod sweep;
@@ -155,6 +158,10 @@ pub struct Hunt<'a> {
     second_tries: u64,
     /// The same for launches like one that shows a conflict beside misaligned accesses.
     aligned_tries: u64,
+    /// Instructions that launches may take which show again what is known, as somebody would launch it.
+    natural_tries: u64,
+    /// Whether witnesses are sought in such launches.
+    is_for_people: bool,
 }
 
 impl<'a> Hunt<'a> {
@@ -182,7 +189,17 @@ impl<'a> Hunt<'a> {
             proposals,
             second_tries,
             aligned_tries,
+            natural_tries: NATURAL_TRIES * budget.steps,
+            is_for_people: false,
         }
+    }
+
+    /// The same hunt, whose witnesses are for people: as far as may be they are launches that somebody would make
+    /// ([`natural`]).
+    #[must_use]
+    pub fn for_people(mut self) -> Self {
+        self.is_for_people = true;
+        self
     }
 
     /// The same hunt, where barriers of blocks that do not count arrivals treat threads that have returned like this. They
@@ -305,7 +322,8 @@ impl<'a> Hunt<'a> {
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
             let degenerate = self.space.degenerate(&launch.params);
-            self.findings.take(launch, &outcome, &self.sweep, &degenerate);
+            let is_natural = self.space.is_natural(&launch.geometry);
+            self.findings.take((launch, is_natural), &outcome, &self.sweep, &degenerate);
             self.findings.decided = self.space.is_fixed() && is_decisive(self.kernel, launch, &outcome);
         }
         (outcome.steps, outcome.steps >= budget)
@@ -320,6 +338,9 @@ impl<'a> Hunt<'a> {
         }
         if !self.is_sated() && (!self.findings.is_complete(&self.sweep) || self.space.is_fixed()) {
             self.enumerate();
+        }
+        if let Some((protocol, pairs)) = pairs.filter(|_| self.is_for_people && !self.space.is_fixed()) {
+            self.prefer_natural(protocol, pairs);
         }
         let mut outcome = self.findings.finish();
         outcome.steps = self.total - self.left;
@@ -402,6 +423,8 @@ const RUN_SHARE: u64 = 4;
 /// times the budget in all, the first of them most of it: that the guards hold and the addresses are equal is known of
 /// them, so that a long run is likely to show something.
 const SECOND_TRIES: u64 = 32;
+/// Launches of whole warps that show again what is known may take so many times the budget in all.
+const NATURAL_TRIES: u64 = 4;
 /// Fewer instructions than this are not worth a second run.
 const LEAST_SECOND_TRY: u64 = 1_000_000;
 

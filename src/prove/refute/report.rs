@@ -24,8 +24,20 @@ struct Pair {
     out_of_bounds: Option<SiteId>,
     /// The parameters that make the launch one that few would make, by position.
     degenerate: Vec<usize>,
+    /// Whether its geometry is one that somebody would choose.
+    is_natural: bool,
+    /// Whether it was seen in such a launch, be it one that is worse otherwise.
+    was_seen_naturally: bool,
     /// Whether some conflict is between two warps.
     across_warps: bool,
+}
+
+/// A barrier that is not met.
+struct Missed {
+    divergence: Divergence,
+    launch: Launch,
+    /// Whether its geometry is one that somebody would choose.
+    is_natural: bool,
 }
 
 pub(super) struct Findings<'a> {
@@ -39,6 +51,9 @@ pub(super) struct Findings<'a> {
     /// Claims that are asked for.
     claims: BTreeSet<SiteId>,
     pairs: BTreeMap<Key, Pair>,
+    missed: Vec<Missed>,
+    /// Whether what is known in a launch that nobody would choose is told in one that somebody would.
+    prefers_natural: bool,
     outcome: Outcome,
     /// Place of each site in the program.
     positions: FxHashMap<SiteId, usize>,
@@ -59,6 +74,8 @@ impl<'a> Findings<'a> {
             open: BTreeSet::new(),
             claims: BTreeSet::new(),
             pairs: BTreeMap::new(),
+            missed: Vec::new(),
+            prefers_natural: false,
             outcome: Outcome::default(),
             positions: FxHashMap::default(),
             spaces: FxHashMap::default(),
@@ -121,6 +138,34 @@ impl<'a> Findings<'a> {
         self.pairs.get(&key).is_some_and(|pair| pair.misaligned)
     }
 
+    /// Tells what is known by launches that somebody would choose from now on.
+    pub(super) fn prefer_natural(&mut self) {
+        self.prefers_natural = true;
+    }
+
+    /// Whether every conflict that is known was seen in a launch that somebody would choose.
+    pub(super) fn are_natural(&self) -> bool {
+        self.pairs.values().all(|pair| pair.is_natural) && self.missed.iter().all(|missed| missed.is_natural)
+    }
+
+    /// Whether one is known in other launches alone.
+    pub(super) fn is_unnatural(&self, key: Key) -> bool {
+        self.pairs.get(&key).is_some_and(|pair| !pair.is_natural)
+    }
+
+    /// Launches in which something is known that is known in no natural one, one for each choice of parameters.
+    pub(super) fn unnatural_launches(&self) -> Vec<Launch> {
+        let of_pairs = self.pairs.values().filter(|pair| !pair.is_natural).map(|pair| &pair.launch);
+        let of_barriers = self.missed.iter().filter(|missed| !missed.is_natural).map(|missed| &missed.launch);
+        let mut launches: Vec<Launch> = Vec::new();
+        for launch in of_pairs.chain(of_barriers) {
+            if launches.iter().all(|known| known.params != launch.params) {
+                launches.push(launch.clone());
+            }
+        }
+        launches
+    }
+
     /// Whether no further pair is taken.
     pub(super) fn is_sated(&self) -> bool {
         self.pairs.len() >= MAX_FOUND
@@ -132,7 +177,7 @@ impl<'a> Findings<'a> {
             (!seen.returned || returned == Returned::StillCount) && seen.is_in_one_block() == level.is_one_block()
         };
         let meets = |seen: &Divergence| seen.sync == sync || seen.other == Some(sync);
-        self.outcome.divergences.iter().any(|seen| counts(seen) && meets(seen))
+        self.missed.iter().map(|missed| &missed.divergence).any(|seen| counts(seen) && meets(seen))
     }
 
     /// Whether a conflict of two places is known, but none between two warps.
@@ -169,7 +214,13 @@ impl<'a> Findings<'a> {
     }
 
     /// Adds what a run showed.
-    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep, degenerate: &[usize]) {
+    pub(super) fn take(
+        &mut self,
+        (launch, is_natural): (&Launch, bool),
+        run: &Run,
+        sweep: &Sweep,
+        degenerate: &[usize],
+    ) {
         self.outcome.runs += 1;
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
@@ -187,6 +238,8 @@ impl<'a> Findings<'a> {
                 misaligned,
                 out_of_bounds: leaves.map(|seen| seen.site),
                 degenerate: degenerate.to_vec(),
+                is_natural,
+                was_seen_naturally: is_natural,
                 across_warps: candidate.across_warps,
             };
             let is_sated = self.is_sated();
@@ -197,43 +250,61 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
+                    let was_seen_naturally = pair.was_seen_naturally || is_natural;
                     // Of two that are as good the one is told whose run stays within all arrays.
                     let known = (
                         pair.after_earlier,
                         pair.misaligned,
                         !pair.degenerate.is_empty(),
                         pair.out_of_bounds.is_some(),
+                        self.prefers_natural && !pair.is_natural,
                     );
-                    if (spoilt, misaligned, !degenerate.is_empty(), leaves.is_some()) < known {
+                    let seen = (
+                        spoilt,
+                        misaligned,
+                        !degenerate.is_empty(),
+                        leaves.is_some(),
+                        self.prefers_natural && !is_natural,
+                    );
+                    if seen < known {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;
+                    pair.was_seen_naturally = was_seen_naturally;
                 }
             }
         }
-        self.take_incidents(launch, run, !degenerate.is_empty());
+        self.take_incidents((launch, is_natural), run, !degenerate.is_empty());
     }
 
-    fn take_incidents(&mut self, launch: &Launch, run: &Run, degenerate: bool) {
+    fn take_incidents(&mut self, (launch, is_natural): (&Launch, bool), run: &Run, degenerate: bool) {
         let kernel = self.kernel;
         let incident = |id, locals: &[_]| {
             let thread = witness::thread(kernel, launch, run, id, locals);
             Incident { geometry: launch.geometry, thread, params: witness::params(kernel, launch) }
         };
         for seen in &run.divergences {
-            let known = |other: &Divergence| {
-                (other.sync, other.other, other.returned, other.unnamed)
+            let is_it = |known: &Missed| {
+                let known = &known.divergence;
+                (known.sync, known.other, known.returned, known.unnamed)
                     == (seen.sync, seen.other, seen.returned, seen.unnamed)
             };
             let spoilt = run.undefined_since.is_some_and(|since| since <= seen.phase);
-            if spoilt || self.outcome.divergences.iter().any(known) {
+            let known = self.missed.iter_mut().find(|known| is_it(known));
+            let is_better = |known: &Missed| self.prefers_natural && is_natural && !known.is_natural;
+            if spoilt || known.as_deref().is_some_and(|known| !is_better(known)) {
                 continue;
             }
             let threads =
                 [0, 1].map(|index| witness::thread(kernel, launch, run, seen.threads[index], &seen.locals[index]));
             let witness = witness::witness(kernel, launch, threads, 0);
             let (sync, other, returned, unnamed) = (seen.sync, seen.other, seen.returned, seen.unnamed);
-            self.outcome.divergences.push(Divergence { sync, other, returned, unnamed, witness });
+            let divergence = Divergence { sync, other, returned, unnamed, witness };
+            let missed = Missed { divergence, launch: launch.clone(), is_natural };
+            match known {
+                Some(known) => *known = missed,
+                None => self.missed.push(missed),
+            }
         }
         for seen in &run.out_of_bounds {
             if self.outcome.out_of_bounds.iter().all(|other| other.site != seen.site) {
@@ -290,6 +361,7 @@ impl<'a> Findings<'a> {
         let mut outcome = self.outcome;
         outcome.conflicts = conflicts;
         outcome.decided = self.decided;
+        outcome.divergences = self.missed.into_iter().map(|missed| missed.divergence).collect();
         outcome.divergences.sort_by_key(|seen| (position(seen.sync), seen.other.map(position), seen.returned));
         outcome.out_of_bounds.sort_by_key(|seen| position(seen.site));
         outcome.failed_assertions.sort_by_key(|seen| position(seen.site));
@@ -331,6 +403,7 @@ impl<'a> Findings<'a> {
             misaligned: pair.misaligned,
             out_of_bounds: pair.out_of_bounds,
             degenerate: self.names_of(&pair.degenerate),
+            is_natural: pair.was_seen_naturally,
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,

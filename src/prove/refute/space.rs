@@ -97,6 +97,7 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
 }
 
 /// What may be chosen, after the scope and the kernel have said what is fixed.
+#[derive(Clone)]
 pub(super) struct Space {
     pub(super) block: [Option<u32>; 3],
     pub(super) grid: [Option<u32>; 3],
@@ -173,6 +174,16 @@ impl Space {
         self.params.iter().enumerate().filter(|(_, (_, choice))| choice.is_none()).map(|(index, _)| index)
     }
 
+    /// Whether no launch gives a parameter.
+    pub(super) fn is_implicit(&self, index: usize) -> bool {
+        self.are_implicit[index]
+    }
+
+    /// The same with one geometry.
+    pub(super) fn of(&self, geometry: &Geometry) -> Self {
+        Space { block: geometry.block.map(Some), grid: geometry.grid.map(Some), ..self.clone() }
+    }
+
     /// Values worth a try for something of at most `greatest`, besides the least ones.
     pub(super) fn likely(&self, greatest: i64) -> Vec<i64> {
         let own = self.constants.iter().filter(|&&constant| constant > 3).take(LIKELY);
@@ -235,10 +246,14 @@ impl Space {
             2 => FLAT_SIZES.to_vec(),
             _ => SOLID_SIZES.to_vec(),
         };
-        let tiles = self.constants.iter().filter(|constant| TILES.contains(constant)).map(|&constant| constant as u32);
-        let tiles: Vec<_> = tiles.filter(|tile| !sizes.contains(tile)).take(MOST_TILES).collect();
+        let tiles: Vec<_> = self.tiles().filter(|tile| !sizes.contains(tile)).take(MOST_TILES).collect();
         sizes.extend(tiles);
         sizes
+    }
+
+    /// Constants that may well be the sizes of tiles.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = u32> {
+        self.constants.iter().filter(|constant| TILES.contains(constant)).map(|&constant| constant as u32)
     }
 
     /// Values of the parameters for a geometry, smallest first, then one parameter apart from the others, then mixed.
