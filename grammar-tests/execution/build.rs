@@ -11,7 +11,7 @@ use crate::support::answers;
 use crate::support::tools::cxx;
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{instrument, instrument_for};
-use raceproof::driver::run::{Backend, BuildOptions, Logging, Request, RunOptions, prepare};
+use raceproof::driver::run::{Backend, BuildOptions, Logging, Output, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
 use rayon::prelude::*;
 use std::fs;
@@ -136,7 +136,14 @@ impl Toolchain {
                 library_dirs: Vec::new(),
                 logging: Logging::Full,
             },
-            run: RunOptions { log: None, arguments: Vec::new(), seed: 0, timeout: None, workers: None },
+            run: RunOptions {
+                log: None,
+                arguments: Vec::new(),
+                seed: 0,
+                timeout: None,
+                workers: None,
+                output: Output::Own,
+            },
             keep: Some(directory.clone()),
             launch: Some(launch),
         };

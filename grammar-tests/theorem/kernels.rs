@@ -409,8 +409,16 @@ impl Maker {
                 let cond = self.cond(context);
                 let yes = self.kernel.exprs.bool(true);
                 let leave = Stmt::If { cond, then: vec![Stmt::Let { var: flag, value: yes }], otherwise: Vec::new() };
-                let rest = Stmt::If { cond: clear, then: vec![self.write(), advance], otherwise: Vec::new() };
-                body.extend([leave, rest]);
+                let mut rest = vec![self.write(), advance];
+                if context == Context::Uniform && self.dice.chance(60) {
+                    rest.push(self.sync());
+                    rest.extend(self.dice.chance(40).then(|| self.write()));
+                }
+                if self.dice.chance(15) {
+                    let no = self.kernel.exprs.bool(false);
+                    body.insert(0, Stmt::Let { var: flag, value: no });
+                }
+                body.extend([leave, Stmt::If { cond: clear, then: rest, otherwise: Vec::new() }]);
                 if self.dice.chance(50) { Test::Before(both) } else { Test::After(both) }
             }
         };

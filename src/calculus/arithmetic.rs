@@ -1,6 +1,6 @@
 //! Machine arithmetic: what an operator gives on constants of a type, wrapping and trapping as C says.
 
-use super::{BinaryOp, ScalarType, UnaryOp};
+use super::{BinaryOp, BitCount, ScalarType, UnaryOp};
 
 /// Why an operation has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,23 @@ pub fn unary(op: UnaryOp, a: i128, ty: ScalarType) -> Result<Outcome, Trap> {
             Ok(Outcome { value: wrap(!a, ty), wrapped: false })
         }
     }
+}
+
+/// The bits that are counted in `a`, of type `ty`; `None` of what is no integer.
+pub fn count(what: BitCount, a: i128, ty: ScalarType) -> Option<i128> {
+    let ScalarType::Int { width, .. } = ty else { return None };
+    let width = match what {
+        BitCount::SetOf32 | BitCount::LeadingOf32 | BitCount::PlaceOf32 => 32,
+        BitCount::Set | BitCount::Leading | BitCount::Place => u32::from(width),
+    };
+    let bits = a as u128 & ((1 << width) - 1);
+    let counted = match what {
+        BitCount::SetOf32 | BitCount::Set => bits.count_ones(),
+        BitCount::LeadingOf32 | BitCount::Leading => bits.leading_zeros() - (u128::BITS - width),
+        BitCount::PlaceOf32 | BitCount::Place if bits == 0 => 0,
+        BitCount::PlaceOf32 | BitCount::Place => bits.trailing_zeros() + 1,
+    };
+    Some(counted.into())
 }
 
 /// `a op b`, where both have type `ty` (the right operand of a shift: any integer type).
@@ -122,6 +139,20 @@ mod tests {
         assert_eq!(outcome, Outcome { value: 0xffff_ffff, wrapped: true });
         let big = i128::from(u64::MAX);
         assert_eq!(binary(BinaryOp::Mul, big, big, ScalarType::U64).unwrap(), Outcome { value: 1, wrapped: true });
+    }
+
+    #[test]
+    fn bits_are_counted_as_the_types_are_wide() {
+        let counted = |what, value, ty| count(what, value, ty).unwrap();
+        let zero_and_one = [BitCount::SetOf32, BitCount::LeadingOf32, BitCount::PlaceOf32]
+            .map(|what| [0, 1].map(|value| counted(what, value, ScalarType::U32)));
+        assert_eq!(zero_and_one, [[0, 1], [32, 31], [0, 1]]);
+        assert_eq!(counted(BitCount::SetOf32, -1, ScalarType::I32), 32);
+        assert_eq!(counted(BitCount::Set, -1, ScalarType::I64), 64);
+        assert_eq!(counted(BitCount::Leading, 1, ScalarType::Int { width: 8, signed: false }), 7);
+        assert_eq!(counted(BitCount::Leading, 0, ScalarType::U64), 64);
+        assert_eq!(counted(BitCount::PlaceOf32, 96, ScalarType::I32), 6);
+        assert_eq!(count(BitCount::Set, 1, ScalarType::Bool), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! They never change the meaning of an expression, including its traps: `x / 0` is not folded. One exception: a
 //! condition `a & b` of two truth values is read as `a && b`, which forgets a trap of `b` where `a` is false.
 
-use super::{BinaryOp, Expr, ExprId, Function, GeometryVar, ParamId, ScalarType, UnaryOp, VarId, arithmetic};
+use super::{BinaryOp, Expr, ExprId, Function, GeometryVar, Nature, ParamId, ScalarType, UnaryOp, VarId, arithmetic};
 use crate::arena::Arena;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
@@ -106,9 +106,19 @@ impl Exprs {
         self.intern(Expr::Geometry(var), ScalarType::U32)
     }
 
-    /// A call of a function, of an uninterpreted pure one by its name.
+    /// A call of a function, of an uninterpreted pure one by its name. The bits of a constant are counted.
     pub fn call(&mut self, function: impl Into<Function>, args: Vec<ExprId>, ty: ScalarType) -> ExprId {
-        self.intern(Expr::Call(function.into(), args, ty), ty)
+        let function = function.into();
+        match self.counted(&function, &args) {
+            Some(counted) => self.int(counted, ty),
+            None => self.intern(Expr::Call(function, args, ty), ty),
+        }
+    }
+
+    /// What a function gives that counts the bits of a constant.
+    pub fn counted(&self, function: &Function, args: &[ExprId]) -> Option<i128> {
+        let (Nature::Counts(what), &[arg]) = (function.nature(), args) else { return None };
+        arithmetic::count(what, self.as_int(arg)?, self.ty(arg))
     }
 
     /// `op a`

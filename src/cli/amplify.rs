@@ -10,7 +10,7 @@ use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
 use crate::driver::flows::{FileFlows, flows};
 use crate::driver::isolate::{Panic, isolated};
 use crate::driver::parallel::on_workers;
-use crate::driver::run::{Ran, RunOptions, prepare};
+use crate::driver::run::{Output, Ran, RunOptions, prepare};
 use crate::driver::trace::{LEAST_MEMORY, check_log};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -47,7 +47,11 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     };
     let log = args.run.log.clone().unwrap_or_else(|| built.scratch_log());
     note("executing the program");
-    let ran = match built.run(&RunOptions { log: Some(log.clone()), ..request.run }, &stop) {
+    let output = match args.format {
+        TraceFormat::Text => Output::Own,
+        TraceFormat::Json => Output::Aside,
+    };
+    let ran = match built.run(&RunOptions { log: Some(log.clone()), output, ..request.run }, &stop) {
         Ok(ran) => ran,
         Err(error) => return Ok(failed(&error)),
     };
@@ -55,7 +59,11 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     if ran.launched.is_empty() {
         return Ok(how);
     }
-    conclude((args, &options), &files, &built.left_out, &ran, &log)
+    // What the program says of itself counts, unless more was found.
+    Ok(match conclude((args, &options), &files, &built.left_out, &ran, &log)? {
+        Exit::Clean => how,
+        said => said,
+    })
 }
 
 /// The flows of a file.

@@ -10,7 +10,7 @@ use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::Options;
 use crate::driver::run::{
-    Backend, BuildOptions, Built, Ended, Logging, Prepared, Ran, Request, RunError, RunOptions, Stop, Told,
+    Backend, BuildOptions, Built, Ended, Logging, Output, Prepared, Ran, Request, RunError, RunOptions, Stop, Told,
     best_backend, build, is_opencl, prepare,
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
@@ -100,6 +100,7 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
             timeout: Some(seconds("--timeout", args.timeout)?),
             // Blocks in parallel end in an order of their own, whatever the seed.
             workers: args.jobs.or(args.seed.map(|_| 1)),
+            output: Output::Own,
         },
         options,
         keep: args.keep.clone(),

@@ -16,7 +16,7 @@ use crate::diagnostic::report::{
     Certainty, CheckedLaunch, Finding, Keeping, KernelReport, Race, ScopeKind, StatedAt, Unknown,
 };
 use crate::diagnostic::vocabulary::Vocabulary;
-use crate::judge::contract::{Subject, Terms, Under, Unfit, judge_under, that_numbers_fit};
+use crate::judge::contract::{Subject, Terms, Under, Unfit, are_contradicted, judge_under, that_numbers_fit};
 use crate::judge::judge;
 use crate::launch::{self, Facts, Launched};
 use crate::resolve::program::FunctionId;
@@ -130,7 +130,15 @@ pub(super) fn infer(file: &Launched, function: FunctionId, options: &Options, re
     let verdict = judge(&model.kernel, &model.protocol, &[], language, &options.judging);
     let subject = (&model.kernel, &model.protocol);
     let other = reported(file, function, subject, (&[], &verdict), options);
+    let (launches, _) = launch::facts(file, function);
+    let asks_for_more = verdict.contract.as_ref().is_some_and(|contract| {
+        let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
+        let subject = Subject { kernel: &model.kernel, protocol: &model.protocol };
+        are_contradicted(&conditions, subject, (&launches, language), &options.judging)
+    });
     match other.contract {
+        // The launches that were found do without.
+        Some(_) if asks_for_more => {}
         Some(mut contract) => {
             contract.launches = match report.contract.take() {
                 Some(own) => own.launches,

@@ -23,7 +23,7 @@ pub use super::prepared::{Prepared, is_opencl, prepare};
 pub use crate::execute::launch::host::ParameterKind;
 pub use crate::execute::opencl::{WORKER as OPENCL_WORKER, serve as serve_opencl};
 pub use crate::execute::process::Ended;
-pub use crate::execute::program::{BuildOptions, Logging, RunOptions, Stop};
+pub use crate::execute::program::{BuildOptions, Logging, Output, RunOptions, Stop};
 pub use crate::instrument::Backend;
 
 /// What to build and to run.
@@ -317,7 +317,8 @@ impl Built {
             }
             Executable::OpenCl(description, structs) => {
                 let Some(file) = self.files.first() else { unreachable!("a file of kernels was instrumented") };
-                let wanted = opencl::Options { log: options.log.clone(), timeout: options.timeout };
+                let wanted =
+                    opencl::Options { log: options.log.clone(), timeout: options.timeout, output: options.output };
                 opencl::run(&opencl_unit(file, structs), description, &wanted, &self.scratch, stop)?
             }
         };

@@ -74,6 +74,27 @@ pub struct RunOptions {
     pub timeout: Option<Duration>,
     /// Blocks that run at once; `None`: as many as the machine has cores. A GPU decides that itself.
     pub workers: Option<u32>,
+    /// Where its output goes.
+    pub output: Output,
+}
+
+/// Where the output of a program goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// To the user, as it is.
+    #[default]
+    Own,
+    /// To standard error: standard output is for a report that programs read.
+    Aside,
+}
+
+impl Output {
+    /// Sends the output of a command there.
+    pub(super) fn of(self, command: &mut Command) {
+        if self == Output::Aside {
+            command.stdout(std::io::stderr());
+        }
+    }
 }
 
 /// A program that was built, in a scratch directory.
@@ -130,6 +151,7 @@ pub fn run(program: &Program, options: &RunOptions, stop: Stop<'_>) -> Result<Ou
     if std::io::stdin().is_terminal() {
         command.stdin(Stdio::null());
     }
+    options.output.of(&mut command);
     let ended = process::run(&mut command, options.timeout, stop)?;
     Ok(Outcome { ended, events: report::read(&program.report) })
 }

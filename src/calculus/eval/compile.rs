@@ -11,8 +11,8 @@ use super::program::{
 use crate::arena::SideTable;
 use crate::calculus::statements::assigned;
 use crate::calculus::{
-    Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ParamId, ScalarType, SiteId,
-    Space, Stmt, SyncScope, Test, VarId, operands,
+    Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, Nature, ParamId, ScalarType,
+    SiteId, Space, Stmt, SyncScope, Test, VarId, operands,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -233,7 +233,13 @@ impl<'a> Compiler<'a> {
                 (variables + self.constants.len() + kernel.params.len() + geometry_index(*var)) as Register
             }
             Expr::Opaque(text, ty) => self.opaque(&("constant", text), &[], *ty),
-            Expr::Call(function, args, ty) => self.opaque(&("call", function.name()), args, *ty),
+            Expr::Call(function, args, ty) => {
+                let uncounted = self.opaque(&("call", function.name()), args, *ty);
+                let (Nature::Counts(what), &[arg]) = (function.nature(), &args[..]) else { return uncounted };
+                let (a, of, to) = (self.known[&arg], kernel.exprs.ty(arg), self.temporary());
+                self.emit(Instruction::Count { what, ty: of, to, a, uncounted });
+                to
+            }
             Expr::Unary(op, a) => {
                 let ty = kernel.exprs.ty(*a);
                 if ty.range().is_none() {

@@ -6,7 +6,7 @@ use super::program::{ArrayShape, AtomicShape, Instruction, MEMORIES, Program, Re
 use super::relate;
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent, WARP};
-use crate::calculus::arithmetic::Trap;
+use crate::calculus::arithmetic::{self, Trap};
 use crate::calculus::{AtomicOp, ExprId, MemoryOrder, ScalarType, SiteId, Space, SyncScope};
 
 /// Bytes of an access that cost one step of the budget, where each is looked up.
@@ -141,6 +141,10 @@ impl<S: Sink> Machine<'_, S> {
                 Instruction::Opaque { to, key, args, ty } => {
                     let value = self.opaque(*key, args, *ty);
                     self.set(*to, value);
+                }
+                Instruction::Count { what, ty, to, a, uncounted } => {
+                    let counted = self.get(*a).number(*ty).and_then(|number| arithmetic::count(*what, number, *ty));
+                    self.set(*to, counted.map_or(self.get(*uncounted), |counted| Value::known(counted as i64)));
                 }
                 Instruction::Let { var, from } => {
                     let value = self.consume(self.get(*from), thread, place);

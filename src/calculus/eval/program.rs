@@ -8,8 +8,8 @@
 use super::Fence;
 use super::compile;
 use crate::calculus::{
-    Access, Among, ArrayId, AtomicOp, BinaryOp, ExprId, Exprs, GeometryFacts, GeometryVar, Kernel, MemoryOrder,
-    ScalarType, SiteId, Space, SyncMemory, SyncScope, UnaryOp,
+    Access, Among, ArrayId, AtomicOp, BinaryOp, BitCount, ExprId, Exprs, GeometryFacts, GeometryVar, Kernel,
+    MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope, UnaryOp,
 };
 
 pub(super) type Register = u32;
@@ -44,6 +44,14 @@ pub(super) enum Instruction {
         ty: ScalarType,
         /// Whether it is from a type with a sign to one without.
         drops_sign: bool,
+    },
+    /// Counts bits of a number that is known; of another one it gives what is in `uncounted`.
+    Count {
+        what: BitCount,
+        ty: ScalarType,
+        to: Register,
+        a: Register,
+        uncounted: Register,
     },
     /// Anything on values that are not computed with: equal inputs (and `key`) give equal results.
     Opaque {

@@ -1,11 +1,12 @@
 //! Sync instances that two threads certainly execute, because their accesses happen.
 
-use super::places::{Around, Place};
+use super::places::{Around, Place, Places};
 use super::{Relation, SyncInstance, Turn};
 use crate::calculus::SiteId;
 
 /// Two accesses and how the turns of their common loops are related.
 pub(super) struct Case<'c> {
+    pub(super) places: &'c Places,
     pub(super) one: &'c Place,
     pub(super) two: &'c Place,
     pub(super) relations: &'c [(SiteId, Relation)],
@@ -51,11 +52,14 @@ impl Way<'_> {
 pub(super) fn both_execute(case: &Case<'_>, sync: &Place, instance: &SyncInstance) -> bool {
     let mut first = Way { around: &case.one.around, in_step: true };
     let mut second = Way { around: &case.two.around, in_step: true };
+    // Loops so far whose turn is followed by another one that happens.
+    let mut followed: Vec<SiteId> = Vec::new();
     for (depth, &around) in sync.around.iter().enumerate() {
         first.in_step = first.is_around(depth, around);
         second.in_step = second.is_around(depth, around);
         match around {
             Around::Arm(_) if first.in_step && second.in_step => {}
+            Around::Arm(arm) if followed.iter().any(|&each| case.places.is_taken_unless_ended(arm, each)) => {}
             Around::Arm(_) => return false,
             Around::Loop(each) => {
                 let turn =
@@ -67,12 +71,27 @@ pub(super) fn both_execute(case: &Case<'_>, sync: &Place, instance: &SyncInstanc
                 if !happens {
                     return false;
                 }
+                if is_followed(turn, relation, case.apart) {
+                    followed.push(each);
+                }
                 first.in_step &= one == Seen::Own;
                 second.in_step &= two == Seen::Own;
             }
         }
     }
     true
+}
+
+/// Whether another turn comes after that one, since it is, or comes before, the turn of an access that happens later.
+fn is_followed(turn: Turn, relation: Option<Relation>, apart: Apart) -> bool {
+    match (turn, relation) {
+        (Turn::First | Turn::BeforeSecond, Some(Relation::Next))
+        | (Turn::Second | Turn::BeforeFirst, Some(Relation::Previous)) => true,
+        (Turn::AfterFirst, Some(Relation::Next)) | (Turn::AfterSecond, Some(Relation::Previous)) => {
+            apart == Apart::AtLeastTwo
+        }
+        _ => false,
+    }
 }
 
 fn seen_from_first(turn: Turn, relation: Option<Relation>, apart: Apart) -> Seen {

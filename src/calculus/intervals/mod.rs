@@ -30,7 +30,8 @@
 //!   the loops and arms around the sync: an arm that also holds the access in the same turns was taken; a
 //!   turn not later than that of the access in the same loop has happened; and a turn that one thread
 //!   certainly executes is executed by the other one too, once it reaches the loop, since loops around
-//!   ordering syncs run equally often in all threads that reach them.
+//!   ordering syncs run equally often in all threads that reach them. An arm that is not taken only once the loop has ended
+//!   ([`endings`]) was taken in each turn that is followed by another one.
 //!
 //! A sync that is for some threads of its scope, or for groups of them, is never certain in this sense: whom it is for
 //! is a guard like any other.
@@ -48,6 +49,7 @@
 
 mod between;
 mod certain;
+mod endings;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -217,7 +219,8 @@ impl Intervals {
         let (one, two) = if relation == Relation::Next { (one, two) } else { (two, one) };
         let mut relations = same(&common[..depth]);
         relations.push((common[depth], Relation::Next));
-        let case = certain::Case { one, two, relations: &relations, apart: certain::Apart::AtLeastTwo };
+        let case =
+            certain::Case { places: &self.places, one, two, relations: &relations, apart: certain::Apart::AtLeastTwo };
         let turn = between::whole_turn(self.ordering(), common, depth);
         turn.iter().any(|instance| self.is_certain(&case, instance))
     }
@@ -229,7 +232,8 @@ impl Intervals {
         relations: Vec<(SiteId, Relation)>,
         between: Vec<SyncInstance>,
     ) -> Option<Meeting> {
-        let case = certain::Case { one, two, relations: &relations, apart: certain::Apart::AsRelated };
+        let case =
+            certain::Case { places: &self.places, one, two, relations: &relations, apart: certain::Apart::AsRelated };
         if between.iter().any(|instance| self.is_certain(&case, instance)) {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Where accesses, syncs and loops stand in the tree of a kernel.
 
-use crate::calculus::{Kernel, SiteId, Stmt};
+use super::endings;
+use crate::calculus::{Kernel, SiteId, Stmt, VarId};
 use rustc_hash::FxHashMap;
 
 /// One thing around a statement.
@@ -26,10 +27,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn loops(&self) -> impl Iterator<Item = SiteId> + '_ {
-        self.around.iter().filter_map(|around| match around {
-            Around::Loop(site) => Some(*site),
-            Around::Arm(_) => None,
-        })
+        loops_of(&self.around)
     }
 
     pub(super) fn is_in_loop(&self, each: SiteId) -> bool {
@@ -42,6 +40,8 @@ impl Place {
 pub(super) struct Places {
     by_site: FxHashMap<SiteId, Place>,
     syncs: Vec<SiteId>,
+    /// Of arms, the loops in whose turns they are taken, but for the last one.
+    unless_ended: FxHashMap<u32, Vec<SiteId>>,
 }
 
 impl Places {
@@ -51,6 +51,7 @@ impl Places {
         let mut arms = 0;
         let mut around: Vec<Around> = Vec::new();
         let mut order = 0;
+        let mut flags: FxHashMap<SiteId, Vec<VarId>> = FxHashMap::default();
         // A body still to be walked, and how much is around it with what innermost.
         let mut pending: Vec<(std::slice::Iter<'_, Stmt>, usize)> = vec![(kernel.body.iter(), 0)];
         let mut entered: Vec<(&[Stmt], Around, usize)> = Vec::new();
@@ -76,8 +77,14 @@ impl Places {
                 Stmt::Sync { among, site, .. } => (*site, Some(among)),
                 // A fence stands somewhere, as an access does.
                 Stmt::Fence { site, .. } => (*site, None),
-                Stmt::If { then, otherwise, .. } => {
+                Stmt::If { cond, then, otherwise } => {
                     arms += 2;
+                    if let Some(asked) = endings::asked(kernel, *cond) {
+                        let ends =
+                            |each: &SiteId| flags.get(each).is_some_and(|of| asked.iter().all(|it| of.contains(it)));
+                        let ended: Vec<SiteId> = loops_of(&around).filter(ends).collect();
+                        places.unless_ended.insert(arms - 2, ended);
+                    }
                     entered.push((otherwise, Around::Arm(arms - 1), pending.len()));
                     around.push(Around::Arm(arms - 2));
                     pending.push((then.iter(), depth + 1));
@@ -89,6 +96,7 @@ impl Places {
                     continue;
                 }
                 Stmt::Loop { body, site, .. } => {
+                    flags.insert(*site, endings::flags(kernel, statement));
                     around.push(Around::Loop(*site));
                     pending.push((body.iter(), depth + 1));
                     continue;
@@ -110,9 +118,21 @@ impl Places {
         self.by_site.get(&site)
     }
 
+    /// Whether an arm is taken in every turn of a loop that is followed by another one.
+    pub(super) fn is_taken_unless_ended(&self, arm: u32, each: SiteId) -> bool {
+        self.unless_ended.get(&arm).is_some_and(|loops| loops.contains(&each))
+    }
+
     pub(super) fn syncs(&self) -> impl Iterator<Item = SiteId> + '_ {
         self.syncs.iter().copied()
     }
+}
+
+fn loops_of(around: &[Around]) -> impl Iterator<Item = SiteId> + '_ {
+    around.iter().filter_map(|around| match around {
+        Around::Loop(site) => Some(*site),
+        Around::Arm(_) => None,
+    })
 }
 
 /// The loops around both, outermost first.

@@ -1,9 +1,10 @@
-//! Small trees in a notation of their own: `r` and `w` are accesses, `S` a sync, `L(…)` a loop, `I(…|…)` an `if`.
+//! Small trees in a notation of their own: `r` and `w` are accesses, `S` a sync, `L(…)` a loop, `I(…|…)` an `if`; `W(…)` is
+//! a loop while a flag is false, `N(…)` an `if` that it is, `X` sets it, and `Y` resets it.
 
 use super::{Relation, Turn, analyze};
 use crate::calculus::{
     Access, Among, Array, BinaryOp, ExprId, For, Kernel, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory,
-    SyncScope, VarId, Variable,
+    SyncScope, Test, VarId, Variable,
 };
 use std::iter::Peekable;
 use std::str::Chars;
@@ -13,6 +14,7 @@ struct Parser<'t> {
     kernel: Kernel,
     value: ExprId,
     var: VarId,
+    flag: VarId,
     named: Vec<(char, SiteId)>,
 }
 
@@ -45,6 +47,18 @@ impl Parser<'_> {
             let cond = self.kernel.exprs.opaque("c", ScalarType::Bool);
             return Stmt::If { cond, then, otherwise };
         }
+        let flag = self.kernel.exprs.var(self.flag, ScalarType::Bool);
+        let is_clear = self.kernel.exprs.not(flag);
+        match letter {
+            'N' => {
+                self.text.next();
+                let then = self.body();
+                self.text.next();
+                return Stmt::If { cond: is_clear, then, otherwise: Vec::new() };
+            }
+            'X' | 'Y' => return Stmt::Let { var: self.flag, value: self.kernel.exprs.bool(letter == 'X') },
+            _ => {}
+        }
         let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
         self.named.push((letter, site));
         match letter {
@@ -60,6 +74,12 @@ impl Parser<'_> {
                 let step = Step { op: BinaryOp::Add, by: self.value };
                 Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound, step, body, site }))
             }
+            'W' => {
+                self.text.next();
+                let body = self.body();
+                self.text.next();
+                Stmt::Loop { test: Test::Before(is_clear), body, site }
+            }
             _ => {
                 let array = self.kernel.arrays.handles().next().unwrap();
                 let access = Access { array, offset: self.value, bytes: 1, align: 1, site };
@@ -74,6 +94,7 @@ fn meetings(tree: &str, a: char, b: char) -> Vec<String> {
     let mut kernel = Kernel::default();
     let value = kernel.exprs.int(0, ScalarType::I64);
     let var = kernel.vars.push(Variable { name: "i".to_owned(), ty: ScalarType::I64 });
+    let flag = kernel.vars.push(Variable { name: "flag".to_owned(), ty: ScalarType::Bool });
     kernel.arrays.push(Array {
         name: "a".to_owned(),
         space: Space::Global,
@@ -86,7 +107,7 @@ fn meetings(tree: &str, a: char, b: char) -> Vec<String> {
         given: None,
         span: None,
     });
-    let mut parser = Parser { text: tree.chars().peekable(), kernel, value, var, named: Vec::new() };
+    let mut parser = Parser { text: tree.chars().peekable(), kernel, value, var, flag, named: Vec::new() };
     parser.kernel.body = parser.body();
     let named = parser.named;
     let site = |name: char| named.iter().find(|(letter, _)| *letter == name).unwrap().1;
@@ -184,4 +205,24 @@ fn nested_loops_with_an_inner_sync() {
     // on after `b`, or that `a` is not in its first turn, would put one between.
     assert_eq!(meetings("L(M(a S b))", 'a', 'b'), ["L*M* SL2M2+ SL1M1-", "L=M-"]);
     assert_eq!(meetings("L(M(a S b) S)", 'a', 'b'), ["L=M-"]);
+}
+
+#[test]
+fn what_the_end_of_a_loop_skips_is_skipped_in_its_last_turn() {
+    assert_eq!(meetings("W(a S b I(X) N(S))", 'a', 'b'), [""; 0]);
+    assert_eq!(meetings("W(a S b I(X) N(S))", 'b', 'a'), [""; 0]);
+    // The flag is set after the arm, where it says nothing of it yet.
+    assert_eq!(meetings("W(a S b N(S) I(X))", 'a', 'b'), [""; 0]);
+    // An arm for another reason, inside or outside.
+    assert_eq!(meetings("W(a S b I(X) N(I(S)))", 'a', 'b'), ["W- SW2"]);
+    assert_eq!(meetings("W(a S b I(X) I(N(S)))", 'a', 'b'), ["W- SW2"]);
+    // In the last turn it may be skipped.
+    assert_eq!(meetings("W(a I(X) N(S)) b", 'a', 'b'), [" SW1"]);
+    assert_eq!(meetings("W(a I(X) N(S) b S)", 'a', 'b'), ["W= SW1"]);
+    // A flag that is reset tells nothing.
+    assert_eq!(meetings("W(a S b I(X) N(S) I(Y))", 'a', 'b'), ["W- SW2"]);
+    // A flag of no loop.
+    assert_eq!(meetings("L(a S b I(X) N(S))", 'a', 'b'), ["L- SL2"]);
+    // Of the outer loop, not of the one between.
+    assert_eq!(meetings("W(L(a S b I(X) N(S)))", 'a', 'b'), ["W=L- SW1L2"]);
 }

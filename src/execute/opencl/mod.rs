@@ -23,7 +23,7 @@ pub use worker::serve;
 use super::ExecuteError;
 use super::launch::Description;
 use super::process::{self, Ended};
-use super::program::{Outcome, Stop};
+use super::program::{Outcome, Output, Stop};
 use super::report;
 use super::scratch::Scratch;
 use job::{Answer, Job};
@@ -41,6 +41,8 @@ pub struct Options {
     pub log: Option<PathBuf>,
     /// When the run is ended, the build on the device included.
     pub timeout: Option<Duration>,
+    /// Where the output of kernels goes.
+    pub output: Output,
 }
 
 /// Checks the description against the kernels, and makes what a worker needs.
@@ -81,6 +83,7 @@ pub fn run(
     let made = std::fs::create_dir_all(&cache);
     made.map_err(|cause| ExecuteError::Write { path: cache.clone(), cause })?;
     command.env("POCL_CACHE_DIR", cache);
+    options.output.of(&mut command);
     let ended = process::run(&mut command, options.timeout, stop)?;
     let events = report::read(&job.report);
     match (ended, job::read(&answer)) {

@@ -19,6 +19,8 @@ use crate::prove::{Conflict, Pair};
 pub(super) struct Looked {
     pub(super) said: CheckedLaunch,
     pub(super) conflicts: Vec<Conflict>,
+    /// Whether it is free, though its constants make a condition false: then the contract asks for more than it takes.
+    pub(super) is_free_without: bool,
     /// Threads of a block, if that is known.
     threads: Option<u64>,
 }
@@ -83,7 +85,8 @@ pub(super) fn launches<'a>(
         let races = conflicts.iter().map(|conflict| conflict.witness.clone()).collect();
         let said = CheckedLaunch { launches: part.launches.clone(), keeping, missing, races };
         let threads = part.scope.block.iter().map(|extent| extent.map(u64::from)).product();
-        looked.push(Looked { said, conflicts, threads });
+        let is_free_without = is_false && said.keeping == Keeping::Kept;
+        looked.push(Looked { said, conflicts, is_free_without, threads });
     }
     looked
 }

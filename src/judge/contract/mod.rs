@@ -23,7 +23,7 @@ mod terms;
 mod trial;
 mod vocabulary;
 
-pub use stated::{Subject, Under, judge_under, that_numbers_fit};
+pub use stated::{Subject, Under, are_contradicted, judge_under, that_numbers_fit};
 pub use terms::{Misread, Phrase, Terms, Unfit};
 
 use super::attempt::{Case, Persistence, Rest};
@@ -73,6 +73,9 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     let Some(Judged { found, necessary, standing }) = best else { return };
     let launches = keeping::launches(case, &found.conditions, candidates, program);
+    if launches.iter().any(|launch| launch.is_free_without) {
+        return;
+    }
     let is_needed = necessary.iter().all(Option::is_some);
     // How many blocks and threads there are is chosen for the kernel; a size of data that makes a loop run once is not.
     let is_of_geometry = found.conditions.iter().all(|condition| condition.kind() == ContractKind::Geometry);

@@ -81,6 +81,22 @@ pub fn judge_under(
     Under { verdict, is_enough: true, besides: Vec::new(), broken }
 }
 
+/// Whether the constants of some launch make one of these conditions false.
+pub fn are_contradicted(
+    conditions: &[&str],
+    subject: Subject<'_>,
+    (launches, language): (&[Facts], Language),
+    settings: &Settings,
+) -> bool {
+    let phrases = conditions.iter().map(|text| text.parse().ok()).collect::<Option<Vec<Phrase>>>();
+    let Some(terms) = phrases.and_then(|phrases| Terms::of(&phrases, subject.kernel).ok()) else { return false };
+    let case = Case::new(subject.kernel, subject.protocol, language, settings);
+    let program = Program::new(subject.kernel);
+    let holding = Holding { case: &case, program: &program, launches };
+    let is_false = |at: usize, condition: &Condition| condition.holds(&|leaf| holding.value(at, leaf)) == Some(false);
+    (0..launches.len()).any(|at| terms.conditions.iter().any(|condition| is_false(at, condition)))
+}
+
 /// The conditions that a kernel needs besides, if all that they say is that numbers fit into what computes with them: that is
 /// assumed of all numbers.
 pub fn that_numbers_fit(terms: &Terms, besides: &[Conjunct], kernel: &Kernel) -> Option<(Terms, Vec<Assumption>)> {

@@ -199,6 +199,9 @@ impl<'k> State<'k> {
     }
 
     fn function_value(&mut self, function: &Function, args: Vec<ExprId>, ty: ScalarType, span: Option<Span>) -> ExprId {
+        if let Some(counted) = self.out.exprs.counted(function, &args) {
+            return self.out.exprs.int(counted, ty);
+        }
         let key = (function.clone(), args, ty);
         if let Some(&var) = self.functions.get(&key) {
             return self.out.exprs.var(var, ty);
