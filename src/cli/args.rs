@@ -73,7 +73,8 @@ pub(super) struct CheckArgs {
     /// Between which threads races are sought
     #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
     pub(super) level: Level,
-    /// Judge every kernel for all launches that there can be, not for those that keep its contract
+    /// Let no contract excuse a race: judge every kernel for all launches that there can be or, where it is not free
+    /// for all, for those that were found
     #[arg(long, help_heading = "Proof")]
     pub(super) any_launch: bool,
     /// Judge kernels under the contracts that a file states, as `raceproof contracts` writes them, and hold launches

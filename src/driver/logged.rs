@@ -113,6 +113,7 @@ impl LoggedLaunches {
                         .get_or_insert_with(|| file.program.sources.add_file(&self.path, Arc::clone(&self.listing)));
                     made.extend(launches.iter().map(|&at| self.launch((&file.program, kernel), at, file_id)));
                     notes.extend(self.without_scalars(&file.program, kernel, &launches));
+                    notes.extend(self.in_one_allocation(&file.program, kernel, &launches));
                     taken.push(kernel);
                 }
                 Err(why) => notes.push(self.left_out(&file.program, kernel, &why)),
@@ -170,6 +171,32 @@ impl LoggedLaunches {
         (!missing.is_empty()).then(|| {
             note(program, kernel, format!("{said}: only the geometry of launches of {} is known", function.name))
         })
+    }
+
+    /// That pointers of a launch lead into one allocation, at different places: that what they lead to is apart is assumed, and
+    /// nothing that is read of the log says it.
+    fn in_one_allocation(&self, program: &Program, kernel: FunctionId, launches: &[usize]) -> Option<Diagnostic> {
+        let into = |value: &str| Some(value.strip_prefix('@')?.split_once('+')?.0.to_owned());
+        let found = launches.iter().find_map(|&at| {
+            let pointers = &self.launches[at].arguments;
+            let pairs =
+                pointers.iter().enumerate().flat_map(|(at, one)| pointers[at + 1..].iter().map(move |it| (one, it)));
+            let is_one = |(one, other): &(&(String, String), &(String, String))| {
+                one.1 != other.1 && into(&one.1).is_some() && into(&one.1) == into(&other.1)
+            };
+            pairs.into_iter().find(is_one).map(|((one, _), (other, _))| (at, one.clone(), other.clone()))
+        });
+        let (at, one, other) = found?;
+        let place = format!("{}:{}", self.path.display(), at + 1);
+        let name = &program.functions[kernel].name;
+        Some(note(
+            program,
+            kernel,
+            format!(
+                "{one} and {other} of {name} point into one allocation at {place}: that they do not overlap is assumed; \
+                 `raceproof trace check` tells of the log itself"
+            ),
+        ))
     }
 
     fn left_out(&self, program: &Program, kernel: FunctionId, why: &Ambiguous) -> Diagnostic {

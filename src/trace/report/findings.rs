@@ -210,11 +210,14 @@ fn notes(conflict: &Conflict, log: &Log, words: &Vocabulary) -> Vec<String> {
         memory_model::Level::Grid if is_of_cluster(log, conflict) => memory_model::Level::Cluster,
         level => level,
     };
-    notes.push(advice(level, both_atomic, words));
+    let is_one_line = conflict.sites.map(|site| log.sites.get(&site).map(|it| (&it.path, it.start.0)));
+    let is_one_line =
+        conflict.sites[0] == conflict.sites[1] || is_one_line[0].is_some() && is_one_line[0] == is_one_line[1];
+    notes.push(advice(level, (both_atomic, is_one_line), words));
     notes
 }
 
-fn advice(level: memory_model::Level, both_atomic: bool, words: &Vocabulary) -> String {
+fn advice(level: memory_model::Level, (both_atomic, is_one_line): (bool, bool), words: &Vocabulary) -> String {
     let Vocabulary { thread, block, barrier, .. } = words;
     if both_atomic {
         return format!(
@@ -228,6 +231,9 @@ fn advice(level: memory_model::Level, both_atomic: bool, words: &Vocabulary) -> 
         memory_model::Level::Cluster => {
             format!("put cluster.sync() between the two accesses; {barrier} waits for one {block}")
         }
+        _ if is_one_line => format!(
+            "no barrier helps within one statement: give each {thread} its own element, let one alone execute it, or use an atomic"
+        ),
         _ => format!("put {barrier} between the two accesses, or give each {thread} of the {block} its own element"),
     }
 }
