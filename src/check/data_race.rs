@@ -17,7 +17,10 @@ pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Fou
     let groups = grouped(conflicts, key);
     let chosen = groups.iter().filter_map(|group| group.iter().min_by_key(|conflict| conflict.after_earlier));
     let found = |conflict: &Conflict| Found {
-        is_odd: conflict.after_earlier || conflict.misaligned || !conflict.degenerate.is_empty(),
+        is_odd: conflict.after_earlier
+            || conflict.misaligned
+            || !conflict.degenerate.is_empty()
+            || conflict.is_far_fetched,
         ..Found::new(Kind::Race, finding(context, conflict))
     };
     chosen.map(|conflict| found(conflict)).collect()
@@ -64,13 +67,18 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         notes.push(format!(
             "it was seen only with {values}: if that never happens, say so with `{assumption}({first} > 0)`"
         ));
+    } else if conflict.is_far_fetched {
+        notes.push(far_fetched(context, conflict));
     } else {
         notes.extend(ragged(context, conflict));
     }
     notes.push(advice(context, conflict, rule, [primary, secondary]));
     Finding {
         rule,
-        certainty: if conflict.after_earlier { Certainty::Possible } else { Certainty::Proved },
+        certainty: match conflict.after_earlier || conflict.is_far_fetched {
+            true => Certainty::Possible,
+            false => Certainty::Proved,
+        },
         level: report_level(conflict.level),
         array: name,
         message,
@@ -86,6 +94,22 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         related: Vec::new(),
         same: Same::Nowhere,
     }
+}
+
+/// That a conflict needs sizes that do not cover the threads of a launch.
+fn far_fetched(context: &Context<'_>, conflict: &Conflict) -> String {
+    let least = i128::from(conflict.witness.geometry.block.into_iter().max().unwrap_or(1));
+    let is_small =
+        |param: &&(String, i128)| param.1 < least && context.kernel.params.iter().any(|(_, it)| it.name == param.0);
+    let values: Vec<String> =
+        conflict.witness.params.iter().filter(is_small).map(|(name, value)| format!("{name} = {value}")).collect();
+    let with = if values.is_empty() { String::new() } else { format!(" with {}", listed(&values)) };
+    format!(
+        "it was seen only{with}: launches whose sizes are no less than their {}s are wide get here without it; what always \
+         holds of the sizes, say with `{}(…)`",
+        context.words().block,
+        context.words().assumption
+    )
 }
 
 /// That a conflict was seen in blocks alone that nobody would choose.

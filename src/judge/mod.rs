@@ -302,7 +302,10 @@ impl<'a> Case<'a> {
     }
 
     fn settle_races(&self, attempt: &Attempt, rest: &Rest, decided: bool, verdict: &mut Verdict) {
-        let proved = verdict.conflicts.iter().any(|conflict| !conflict.after_earlier);
+        if !self.settings.contracts_excuse() {
+            verdict.conflicts.iter_mut().for_each(|conflict| conflict.is_far_fetched = false);
+        }
+        let proved = verdict.conflicts.iter().any(|conflict| !conflict.after_earlier && !conflict.is_far_fetched);
         if !decided {
             self.sort_pairs(attempt, rest, verdict);
         }

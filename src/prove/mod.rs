@@ -229,6 +229,9 @@ pub struct Conflict {
     /// Whether it was seen in a launch whose geometry somebody would choose, as far as it may be chosen: in blocks of at
     /// least two whole warps, in grids of at least two blocks.
     pub is_natural: bool,
+    /// Whether launches whose sizes cover their threads were run, several threads of which make both accesses, and none of
+    /// these shows the conflict: it needs a size that is less than an extent of the block.
+    pub is_far_fetched: bool,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
     /// Whether some conflict that was found between the two sites is between threads of two warps.

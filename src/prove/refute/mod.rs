@@ -48,7 +48,7 @@ use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
 use guide::Apart;
-use report::Findings;
+use report::{Findings, SeenIn};
 use space::{Mentions, Space};
 use std::collections::BTreeSet;
 use sweep::Sweep;
@@ -322,8 +322,11 @@ impl<'a> Hunt<'a> {
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
             let degenerate = self.space.degenerate(&launch.params);
-            let is_natural = self.space.is_natural(&launch.geometry);
-            self.findings.take((launch, is_natural), &outcome, &self.sweep, &degenerate);
+            let seen_in = SeenIn {
+                is_natural: self.space.is_natural(&launch.geometry),
+                is_covering: self.space.is_covering(&launch.geometry, &launch.params),
+            };
+            self.findings.take((launch, seen_in), &outcome, &self.sweep, &degenerate);
             self.findings.decided = self.space.is_fixed() && is_decisive(self.kernel, launch, &outcome);
         }
         (outcome.steps, outcome.steps >= budget)

@@ -26,12 +26,15 @@ const NARROW: [u32; 3] = [16, 8, 4];
 /// Blocks along each free axis of a grid.
 const BLOCKS: u32 = 2;
 /// Geometries that are tried, and the launches of each whose sizes are computed from it.
-const MOST_GEOMETRIES: usize = 4;
+const MOST_GEOMETRIES: usize = 3;
+const MOST_TILES: usize = 2;
 const SIZES_OF_EACH: usize = 4;
 /// Pairs whose conditions are solved for such a geometry.
 const MOST_SOLVED: usize = 8;
 /// No run may take more than this part of what is left.
 const RUN_SHARE: u64 = 3;
+/// Threads that a tile has at least.
+const TILE: u64 = 16;
 /// Threads that a block needs to be natural: two warps.
 const TWO_WARPS: u64 = 2 * WARP as u64;
 
@@ -42,22 +45,39 @@ impl Space {
         // Of fewer where no block may have more.
         let is_whole = threads.is_multiple_of(self.max_threads.min(u64::from(WARP)).max(1));
         let is_whole = is_whole && threads >= self.max_threads.min(TWO_WARPS);
-        let is_chosen = self.block.iter().any(Option::is_none);
-        let extents = self.grid.iter().zip(geometry.grid);
-        (!is_chosen || is_whole) && extents.into_iter().all(|(fixed, extent)| fixed.is_some() || extent >= BLOCKS)
+        (!self.chooses_blocks() || is_whole) && self.has_several_blocks(geometry)
     }
 
-    /// Natural launches, by the order in which they are tried.
+    fn chooses_blocks(&self) -> bool {
+        self.block.iter().any(Option::is_none)
+    }
+
+    fn has_several_blocks(&self, geometry: &Geometry) -> bool {
+        self.grid.iter().zip(geometry.grid).all(|(fixed, extent)| fixed.is_some() || extent >= BLOCKS)
+    }
+
+    /// Whether the sizes of a launch cover its threads, as far as they may be chosen: none is less than an extent of the block,
+    /// which is no smaller than a tile.
+    pub(super) fn is_covering(&self, geometry: &Geometry, params: &[Option<i128>]) -> bool {
+        let least = i128::from(geometry.block.into_iter().max().unwrap_or(1));
+        let covers = |index: usize| params[index].is_none_or(|value| value >= least);
+        let is_large = !self.chooses_blocks() || geometry.block_threads() >= self.max_threads.min(TILE);
+        is_large
+            && self.has_several_blocks(geometry)
+            && self.open_params().all(|index| self.is_of_choice(index) || covers(index))
+    }
+
+    /// Natural launches, and those of blocks that are a tile, by the order in which they are tried.
     pub(super) fn natural_geometries(&self) -> Vec<Geometry> {
         let free: Vec<usize> = (0..3).filter(|&axis| self.block[axis].is_none()).collect();
         let shapes: Vec<[u32; 3]> = match free.len() {
             0 => vec![[1; 3]],
-            1 => LINES.into_iter().chain(NARROW.map(|extent| [extent, 1, 1])).collect(),
+            1 => LINES.into_iter().chain(NARROW.into_iter().chain(self.tiles()).map(|extent| [extent, 1, 1])).collect(),
             2 => self.tiles().map(|tile| [tile, tile, 1]).chain(PLANES).collect(),
             _ => SOLIDS.to_vec(),
         };
         let grid = self.grid.map(|fixed| fixed.unwrap_or(BLOCKS));
-        let geometries = shapes.into_iter().map(|shape| {
+        let all = shapes.into_iter().map(|shape| {
             let mut block = self.block.map(|fixed| fixed.unwrap_or(1));
             for (&axis, extent) in free.iter().zip(shape) {
                 block[axis] = extent;
@@ -65,21 +85,23 @@ impl Space {
             Geometry { block, grid }
         });
         let is_allowed = |geometry: &Geometry| {
-            self.is_natural(geometry) && geometry.block_threads() <= self.max_threads && self.admits(geometry)
+            let is_large = self.is_natural(geometry) || geometry.block_threads() >= TILE;
+            is_large && geometry.block_threads() <= self.max_threads && self.admits(geometry)
         };
-        let mut geometries: Vec<Geometry> = geometries.filter(is_allowed).collect();
-        geometries.dedup();
-        geometries.truncate(MOST_GEOMETRIES);
-        geometries
+        let mut geometries: Vec<Geometry> = Vec::new();
+        for geometry in all.filter(is_allowed) {
+            if !geometries.contains(&geometry) {
+                geometries.push(geometry);
+            }
+        }
+        let (natural, tiles): (Vec<_>, Vec<_>) = geometries.into_iter().partition(|geometry| self.is_natural(geometry));
+        natural.into_iter().take(MOST_GEOMETRIES).chain(tiles.into_iter().take(MOST_TILES)).collect()
     }
 
     /// The sizes that hosts compute for such a launch: as many elements as threads, or somewhat more or fewer.
     fn natural_valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
-        let least = i128::from(geometry.block.into_iter().max().unwrap_or(1));
-        let is_large = |values: &Vec<Option<i128>>| {
-            self.open_params().all(|index| self.is_implicit(index) || values[index].is_none_or(|value| value >= least))
-        };
-        self.valuations(geometry).into_iter().filter(is_large).take(SIZES_OF_EACH).collect()
+        let valuations = self.valuations(geometry).into_iter();
+        valuations.filter(|values| self.is_covering(geometry, values)).take(SIZES_OF_EACH).collect()
     }
 }
 
@@ -90,7 +112,7 @@ impl Hunt<'_> {
         let space = self.space.clone();
         for geometry in space.natural_geometries() {
             for params in space.natural_valuations(&geometry) {
-                if self.findings.are_natural() {
+                if self.findings.are_covered() {
                     return;
                 }
                 self.try_naturally(&Launch { geometry, params, blocks: None });

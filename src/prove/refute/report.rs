@@ -28,8 +28,19 @@ struct Pair {
     is_natural: bool,
     /// Whether it was seen in such a launch, be it one that is worse otherwise.
     was_seen_naturally: bool,
+    /// Whether it was seen in one whose sizes cover its threads, too.
+    was_seen_covered: bool,
     /// Whether some conflict is between two warps.
     across_warps: bool,
+}
+
+/// What a launch is like.
+#[derive(Clone, Copy)]
+pub(super) struct SeenIn {
+    /// Whether its geometry is one that somebody would choose.
+    pub(super) is_natural: bool,
+    /// Whether its sizes cover its threads, too.
+    pub(super) is_covering: bool,
 }
 
 /// A barrier that is not met.
@@ -52,6 +63,8 @@ pub(super) struct Findings<'a> {
     claims: BTreeSet<SiteId>,
     pairs: BTreeMap<Key, Pair>,
     missed: Vec<Missed>,
+    /// Accesses that were reached, with certainty, in launches that somebody would choose, whose sizes cover their threads.
+    covered: BTreeSet<SiteId>,
     /// Whether what is known in a launch that nobody would choose is told in one that somebody would.
     prefers_natural: bool,
     outcome: Outcome,
@@ -75,6 +88,7 @@ impl<'a> Findings<'a> {
             claims: BTreeSet::new(),
             pairs: BTreeMap::new(),
             missed: Vec::new(),
+            covered: BTreeSet::new(),
             prefers_natural: false,
             outcome: Outcome::default(),
             positions: FxHashMap::default(),
@@ -143,9 +157,10 @@ impl<'a> Findings<'a> {
         self.prefers_natural = true;
     }
 
-    /// Whether every conflict that is known was seen in a launch that somebody would choose.
-    pub(super) fn are_natural(&self) -> bool {
-        self.pairs.values().all(|pair| pair.is_natural) && self.missed.iter().all(|missed| missed.is_natural)
+    /// Whether every conflict that is known was seen in a launch that somebody would choose, with sizes that cover it.
+    pub(super) fn are_covered(&self) -> bool {
+        self.pairs.values().all(|pair| pair.is_natural && pair.was_seen_covered)
+            && self.missed.iter().all(|missed| missed.is_natural)
     }
 
     /// Whether one is known in other launches alone.
@@ -216,12 +231,15 @@ impl<'a> Findings<'a> {
     /// Adds what a run showed.
     pub(super) fn take(
         &mut self,
-        (launch, is_natural): (&Launch, bool),
+        (launch, seen_in): (&Launch, SeenIn),
         run: &Run,
         sweep: &Sweep,
         degenerate: &[usize],
     ) {
         self.outcome.runs += 1;
+        if seen_in.is_covering && run.finished && run.undefined_since.is_none() {
+            self.covered.extend(sweep.reached());
+        }
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
             if self.restricted && !self.open.contains(&key) {
@@ -238,8 +256,9 @@ impl<'a> Findings<'a> {
                 misaligned,
                 out_of_bounds: leaves.map(|seen| seen.site),
                 degenerate: degenerate.to_vec(),
-                is_natural,
-                was_seen_naturally: is_natural,
+                is_natural: seen_in.is_natural,
+                was_seen_naturally: seen_in.is_natural,
+                was_seen_covered: seen_in.is_covering,
                 across_warps: candidate.across_warps,
             };
             let is_sated = self.is_sated();
@@ -250,7 +269,8 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
-                    let was_seen_naturally = pair.was_seen_naturally || is_natural;
+                    let was_seen_naturally = pair.was_seen_naturally || seen_in.is_natural;
+                    let was_seen_covered = pair.was_seen_covered || seen_in.is_covering;
                     // Of two that are as good the one is told whose run stays within all arrays.
                     let known = (
                         pair.after_earlier,
@@ -264,17 +284,18 @@ impl<'a> Findings<'a> {
                         misaligned,
                         !degenerate.is_empty(),
                         leaves.is_some(),
-                        self.prefers_natural && !is_natural,
+                        self.prefers_natural && !seen_in.is_natural,
                     );
                     if seen < known {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;
                     pair.was_seen_naturally = was_seen_naturally;
+                    pair.was_seen_covered = was_seen_covered;
                 }
             }
         }
-        self.take_incidents((launch, is_natural), run, !degenerate.is_empty());
+        self.take_incidents((launch, seen_in.is_natural), run, !degenerate.is_empty());
     }
 
     fn take_incidents(&mut self, (launch, is_natural): (&Launch, bool), run: &Run, degenerate: bool) {
@@ -404,6 +425,7 @@ impl<'a> Findings<'a> {
             out_of_bounds: pair.out_of_bounds,
             degenerate: self.names_of(&pair.degenerate),
             is_natural: pair.was_seen_naturally,
+            is_far_fetched: !pair.was_seen_covered && [key.0, key.1].iter().all(|site| self.covered.contains(site)),
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,

@@ -174,9 +174,9 @@ impl Space {
         self.params.iter().enumerate().filter(|(_, (_, choice))| choice.is_none()).map(|(index, _)| index)
     }
 
-    /// Whether no launch gives a parameter.
-    pub(super) fn is_implicit(&self, index: usize) -> bool {
-        self.are_implicit[index]
+    /// Whether a parameter is no size: a truth value, or one that no launch gives.
+    pub(super) fn is_of_choice(&self, index: usize) -> bool {
+        self.are_implicit[index] || self.params[index].0 == ScalarType::Bool
     }
 
     /// The same with one geometry.

@@ -95,6 +95,16 @@ pub(super) struct Sweep {
     met: Met,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
+    /// Of each site, in this run: whether two threads made exact accesses there.
+    reached: Vec<Reached>,
+}
+
+/// Who makes exact accesses at a site.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    ByNobody,
+    By(ThreadId),
+    BySeveral,
 }
 
 pub(super) fn access_kind(kind: Kind) -> AccessKind {
@@ -154,6 +164,7 @@ impl Sweep {
             sites: kernel.sites.clone(),
             met: Met::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
+            reached: vec![Reached::ByNobody; kernel.sites.len()],
         }
     }
 
@@ -162,12 +173,18 @@ impl Sweep {
         self.seen[site.index()] == [true, false]
     }
 
+    /// Where several threads made exact accesses in this run.
+    pub(super) fn reached(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.sites.handles().filter(|site| self.reached[site.index()] == Reached::BySeveral)
+    }
+
     /// Forgets the run before, keeping its memory.
     pub(super) fn forget_run(&mut self) {
         self.entries.clear();
         self.chains.clear();
         self.found.clear();
         self.met.clear();
+        self.reached.fill(Reached::ByNobody);
         self.ordinal = 0;
     }
 
@@ -266,6 +283,14 @@ impl Sink for Sweep {
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         let space = self.spaces[event.array.index()];
         self.seen[event.site.index()][usize::from(event.exact)] = true;
+        if event.exact {
+            let reached = &mut self.reached[event.site.index()];
+            *reached = match *reached {
+                Reached::ByNobody => Reached::By(event.thread),
+                Reached::By(thread) if thread == event.thread => Reached::By(thread),
+                Reached::By(_) | Reached::BySeveral => Reached::BySeveral,
+            };
+        }
         if event.exact && may_meet(space, Level::Block) {
             let start = event.offset.unwrap_or(0);
             let end = start.saturating_add(i64::from(event.bytes) - 1);
