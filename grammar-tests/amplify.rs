@@ -84,9 +84,9 @@ fn whole_program(name: &str) -> (Value, String, String) {
     let output = command.stdin(Stdio::null()).output().expect("raceproof runs");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
-    let start = out.find("\n{").map_or(0, |at| at + 1);
-    let said = serde_json::from_str(&out[start..]).unwrap_or_else(|error| panic!("{error}\n{out}{err}"));
-    (said, out[..start].to_owned(), text)
+    // What the program prints is no part of the report.
+    let said = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}\n{out}{err}"));
+    (said, err.into_owned(), text)
 }
 
 /// The line on which `code` stands first behind `from`.

@@ -341,6 +341,19 @@ fn what_memory_holds_is_stated_and_left_open() {
 }
 
 #[test]
+fn a_contract_that_a_launch_does_without_is_not_told() {
+    // Free for blocks of 32 by 16 threads by how large the tile is; what is found for all launches asks for more.
+    let text = "__global__ void k(float *out) {\n  __shared__ float tile[24][40];\n  int x = threadIdx.x, y = threadIdx.y, w = \
+                blockDim.x;\n  if (x < 4) { tile[y][x] = 0; tile[y][x + w + 4] = 0; }\n  tile[y][x + 4] = 1;\n}\n\
+                int main() { k<<<1, dim3(32, 16)>>>(nullptr); }\n";
+    let place = Place::with(&[("halo.cu", text)]);
+    let table = run(&place, &["contracts"]).expect(0).out;
+    assert!(!table.contains("blockDim.x <= 2"), "{table}");
+    let report = run(&place, &["check", "--format", "json"]).expect(0).json();
+    assert_eq!(kernel(&report, "k", &[])["race"], "race-free", "{report}");
+}
+
+#[test]
 fn the_launches_of_a_logged_run_are_held_against_contracts() {
     let place = Place::with(&[("rows.cu", PROGRAM)]);
     for (pitch, width, code, race, counted, said) in [

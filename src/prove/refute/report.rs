@@ -64,7 +64,7 @@ pub(super) struct Findings<'a> {
     pairs: BTreeMap<Key, Pair>,
     missed: Vec<Missed>,
     /// Accesses that were reached, with certainty, in launches that somebody would choose, whose sizes cover their threads.
-    covered: BTreeSet<SiteId>,
+    covered: BTreeSet<(SiteId, Level)>,
     /// Whether what is known in a launch that nobody would choose is told in one that somebody would.
     prefers_natural: bool,
     outcome: Outcome,
@@ -425,7 +425,8 @@ impl<'a> Findings<'a> {
             out_of_bounds: pair.out_of_bounds,
             degenerate: self.names_of(&pair.degenerate),
             is_natural: pair.was_seen_naturally,
-            is_far_fetched: !pair.was_seen_covered && [key.0, key.1].iter().all(|site| self.covered.contains(site)),
+            is_far_fetched: !pair.was_seen_covered
+                && [key.0, key.1].iter().all(|&site| self.covered.contains(&(site, key.2))),
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,

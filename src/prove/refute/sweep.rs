@@ -95,16 +95,26 @@ pub(super) struct Sweep {
     met: Met,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
-    /// Of each site, in this run: whether two threads made exact accesses there.
+    /// Of each site, who made exact accesses there in this run.
     reached: Vec<Reached>,
 }
 
 /// Who makes exact accesses at a site.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reached {
-    ByNobody,
-    By(ThreadId),
-    BySeveral,
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    last: Option<ThreadId>,
+    by_several_of_a_block: bool,
+    by_several_blocks: bool,
+}
+
+impl Reached {
+    fn note(&mut self, thread: ThreadId) {
+        if let Some(last) = self.last.filter(|&last| last != thread) {
+            self.by_several_of_a_block |= last.block == thread.block;
+            self.by_several_blocks |= last.block != thread.block;
+        }
+        self.last = Some(thread);
+    }
 }
 
 pub(super) fn access_kind(kind: Kind) -> AccessKind {
@@ -164,7 +174,7 @@ impl Sweep {
             sites: kernel.sites.clone(),
             met: Met::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
-            reached: vec![Reached::ByNobody; kernel.sites.len()],
+            reached: vec![Reached::default(); kernel.sites.len()],
         }
     }
 
@@ -173,9 +183,13 @@ impl Sweep {
         self.seen[site.index()] == [true, false]
     }
 
-    /// Where several threads made exact accesses in this run.
-    pub(super) fn reached(&self) -> impl Iterator<Item = SiteId> + '_ {
-        self.sites.handles().filter(|site| self.reached[site.index()] == Reached::BySeveral)
+    /// Where several threads made exact accesses in this run, of one block or of several.
+    pub(super) fn reached(&self) -> impl Iterator<Item = (SiteId, Level)> + '_ {
+        let levels = |site: SiteId| {
+            let Reached { by_several_of_a_block, by_several_blocks, .. } = self.reached[site.index()];
+            [by_several_of_a_block.then_some(Level::Block), by_several_blocks.then_some(Level::Grid)]
+        };
+        self.sites.handles().flat_map(move |site| levels(site).into_iter().flatten().map(move |level| (site, level)))
     }
 
     /// Forgets the run before, keeping its memory.
@@ -184,7 +198,7 @@ impl Sweep {
         self.chains.clear();
         self.found.clear();
         self.met.clear();
-        self.reached.fill(Reached::ByNobody);
+        self.reached.fill(Reached::default());
         self.ordinal = 0;
     }
 
@@ -284,12 +298,7 @@ impl Sink for Sweep {
         let space = self.spaces[event.array.index()];
         self.seen[event.site.index()][usize::from(event.exact)] = true;
         if event.exact {
-            let reached = &mut self.reached[event.site.index()];
-            *reached = match *reached {
-                Reached::ByNobody => Reached::By(event.thread),
-                Reached::By(thread) if thread == event.thread => Reached::By(thread),
-                Reached::By(_) | Reached::BySeveral => Reached::BySeveral,
-            };
+            self.reached[event.site.index()].note(event.thread);
         }
         if event.exact && may_meet(space, Level::Block) {
             let start = event.offset.unwrap_or(0);
