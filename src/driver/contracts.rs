@@ -16,7 +16,9 @@ use crate::diagnostic::report::{
     Certainty, CheckedLaunch, Finding, Keeping, KernelReport, Race, ScopeKind, StatedAt, Unknown,
 };
 use crate::diagnostic::vocabulary::Vocabulary;
-use crate::judge::contract::{Subject, Terms, Under, Unfit, are_contradicted, judge_under, that_numbers_fit};
+use crate::judge::contract::{
+    Subject, Terms, Under, Unfit, are_contradicted, broken_by_hosts, judge_under, that_numbers_fit,
+};
 use crate::judge::judge;
 use crate::launch::{self, Facts, Launched};
 use crate::resolve::program::FunctionId;
@@ -152,6 +154,30 @@ pub(super) fn infer(file: &Launched, function: FunctionId, options: &Options, re
         }
         None => {}
     }
+}
+
+/// The report on a kernel some launch of which breaks the contract that it has whatever launches say, by what host code says of
+/// its sizes.
+pub(super) fn broken(
+    file: &Launched,
+    function: FunctionId,
+    options: &Options,
+    alone: &KernelReport,
+) -> Option<(KernelReport, Kernel)> {
+    let contract = alone.contract.as_ref().filter(|contract| contract.is_plausible)?;
+    if !options.judging.contracts_excuse() || contract.launches.iter().all(|launch| launch.keeping != Keeping::Open) {
+        return None;
+    }
+    let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();
+    let model = passes::model(file, function, options);
+    let (launches, _) = launch::facts(file, function);
+    let subject = Subject { kernel: &model.kernel, protocol: &model.protocol };
+    let language = file.program.language;
+    let mut verdict = broken_by_hosts(&conditions, subject, (&launches, language), &options.judging)?;
+    verdict.assumptions.extend(model.assumptions.clone());
+    let subject = (&model.kernel, &model.protocol);
+    let report = reported(file, function, subject, (&launches, &verdict), options);
+    Some((report, model.kernel))
 }
 
 /// Every launch that was found, for which the kernel is proved.

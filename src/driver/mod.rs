@@ -422,6 +422,7 @@ fn check_kernel(
     // What holds without what the launches say is told without it.
     let ordinary = || match says.then(|| judged(Relations::LeftOut)) {
         Some(alone) if holds_for_itself(&alone.0) => alone,
+        Some((alone, _)) if let Some(broken) = contracts::broken(file, function, options, &alone) => broken,
         Some((alone, own)) => match judged(Relations::Stated) {
             (mut report, kernel) if matches!(report.race, Race::RaceFree | Race::Racy) => {
                 told_of_launches(&mut report);

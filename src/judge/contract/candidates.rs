@@ -45,7 +45,9 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
             }
         }
     }
-    sets.sort_by_key(Vec::len);
+    // What relates sizes of data to each other holds for whatever geometry.
+    let of_geometry = |condition: &&Condition| condition.leaves().iter().any(|leaf| !matches!(leaf, Leaf::Param(_)));
+    sets.sort_by_key(|set| (set.len(), set.iter().filter(of_geometry).count()));
     sets.truncate(MOST_ABDUCTED);
     let abducted = sets.into_iter().map(|conditions| Set { conditions, budget: Budget::MIDDLE });
     let usual = usual(protocol, attempt, pairs).into_iter();

@@ -23,7 +23,7 @@ mod terms;
 mod trial;
 mod vocabulary;
 
-pub use stated::{Subject, Under, are_contradicted, judge_under, that_numbers_fit};
+pub use stated::{Subject, Under, are_contradicted, broken_by_hosts, judge_under, that_numbers_fit};
 pub use terms::{Misread, Phrase, Terms, Unfit};
 
 use super::attempt::{Case, Persistence, Rest};

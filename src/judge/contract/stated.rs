@@ -16,9 +16,9 @@
 use super::data;
 use super::terms::{Phrase, Terms};
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
-use crate::arena::Handle;
+use crate::arena::{Arena, Handle};
 use crate::calculus::eval::Program;
-use crate::calculus::{Axis, Claimed, Kernel, SiteId};
+use crate::calculus::{Axis, Claimed, ExprId, Exprs, Kernel, Param, SiteId};
 use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, Keeping, Standing, Verdict};
 use crate::diagnostic::report::{Race, ScopeKind};
 use crate::judge::attempt::{Case, Persistence};
@@ -95,6 +95,56 @@ pub fn are_contradicted(
     let holding = Holding { case: &case, program: &program, launches };
     let is_false = |at: usize, condition: &Condition| condition.holds(&|leaf| holding.value(at, leaf)) == Some(false);
     (0..launches.len()).any(|at| terms.conditions.iter().any(|condition| is_false(at, condition)))
+}
+
+/// The verdict on a kernel some launch of which breaks one of these conditions, by what host code says of its sizes, and races:
+/// `<<<rows, 256>>>(y, width, width - 1)` of a kernel that is free if `pitch >= width`. `None` if there is no such launch.
+///
+/// `found` states what hosts say.
+pub fn broken_by_hosts(
+    conditions: &[&str],
+    found: Subject<'_>,
+    (launches, language): (&[Facts], Language),
+    settings: &Settings,
+) -> Option<Verdict> {
+    let phrases = conditions.iter().map(|text| text.parse().ok()).collect::<Option<Vec<Phrase>>>()?;
+    let terms = Terms::of(&phrases, found.kernel).ok().filter(|terms| terms.distinct.is_empty())?;
+    let case = Case::new(found.kernel, found.protocol, language, settings);
+    let program = Program::new(found.kernel);
+    let holding = Holding { case: &case, program: &program, launches };
+    let mut conflicts = Vec::new();
+    let looked = (0..launches.len()).map(|at| {
+        let is_refuted = |index: &usize| holding.is_refuted(at, &terms.conditions[*index]);
+        let missing: Vec<usize> = (0..terms.conditions.len()).filter(is_refuted).collect();
+        let shown = if missing.is_empty() { Vec::new() } else { holding.conflicts(at) };
+        let races = shown.iter().map(|conflict: &Conflict| conflict.witness.clone()).collect();
+        let keeping = if shown.is_empty() { Keeping::Open } else { Keeping::Broken };
+        conflicts.extend(shown);
+        CheckedLaunch { launches: vec![at], keeping, missing, races }
+    });
+    let looked: Vec<CheckedLaunch> = looked.collect();
+    if conflicts.is_empty() {
+        return None;
+    }
+    let mut verdict = judge(found.kernel, found.protocol, launches, language, settings);
+    let conjunct = |condition: &Condition| Conjunct {
+        text: condition.words(&found.kernel.params),
+        kind: condition.kind(),
+        necessary: None,
+    };
+    verdict.race = Race::Racy;
+    verdict.conflicts = conflicts;
+    verdict.possible.clear();
+    verdict.contract = Some(Contract {
+        conjuncts: terms.conditions.iter().map(conjunct).collect(),
+        standing: Standing::Plausible,
+        assumptions: verdict.assumptions.clone(),
+        launches: looked,
+    });
+    if let Some(scope) = &mut verdict.scope {
+        scope.kind = ScopeKind::Launch;
+    }
+    Some(verdict)
 }
 
 /// The conditions that a kernel needs besides, if all that they say is that numbers fit into what computes with them: that is
@@ -231,13 +281,25 @@ impl Holding<'_, '_> {
 
     /// Whether a condition is proved from what host code says of a launch, and from nothing that is only assumed.
     fn follows(&self, at: usize, condition: &Condition) -> bool {
+        self.is_proved(at, |exprs, params| condition.expression(exprs, params))
+    }
+
+    /// Whether it is proved to be false.
+    fn is_refuted(&self, at: usize, condition: &Condition) -> bool {
+        self.is_proved(at, |exprs, params| {
+            let cond = condition.expression(exprs, params);
+            exprs.not(cond)
+        })
+    }
+
+    fn is_proved(&self, at: usize, claimed: impl Fn(&mut Exprs, &Arena<Param>) -> ExprId) -> bool {
         let mut protocol = self.case.protocol.clone();
         let is_first = |fact: &&crate::protocol::Fact| {
             let Before { accesses, syncs, .. } = fact.before;
             accesses == 0 && syncs == 0 && fact.guards.is_empty() && fact.loops.is_empty()
         };
         let facts = protocol.facts.iter().take_while(is_first).count();
-        let cond = condition.expression(&mut protocol.exprs, &protocol.params);
+        let cond = claimed(&mut protocol.exprs, &protocol.params);
         if protocol.sites.handles().next().is_none() {
             return false;
         }
@@ -278,7 +340,8 @@ impl Holding<'_, '_> {
         }
         let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| self.case.sites(pair)).collect();
-        let outcomes = hunts.into_iter().map(|hunt| hunt.finish(Some((self.case.protocol, &pairs)), &sites));
+        let outcomes =
+            hunts.into_iter().map(|hunt| hunt.for_people().finish(Some((self.case.protocol, &pairs)), &sites));
         outcomes.flat_map(|outcome| outcome.conflicts).collect()
     }
 }

@@ -28,7 +28,7 @@ const BLOCKS: u32 = 2;
 /// Geometries that are tried, and the launches of each whose sizes are computed from it.
 const MOST_GEOMETRIES: usize = 3;
 const MOST_TILES: usize = 2;
-const SIZES_OF_EACH: usize = 4;
+const SIZES_OF_EACH: usize = 12;
 /// Pairs whose conditions are solved for such a geometry.
 const MOST_SOLVED: usize = 8;
 /// No run may take more than this part of what is left.
@@ -57,10 +57,10 @@ impl Space {
     }
 
     /// Whether the sizes of a launch cover its threads, as far as they may be chosen: none is less than an extent of the block,
-    /// which is no smaller than a tile.
+    /// which is no smaller than a tile, by more than one, as lengths of gaps between elements are.
     pub(super) fn is_covering(&self, geometry: &Geometry, params: &[Option<i128>]) -> bool {
         let least = i128::from(geometry.block.into_iter().max().unwrap_or(1));
-        let covers = |index: usize| params[index].is_none_or(|value| value >= least);
+        let covers = |index: usize| params[index].is_none_or(|value| value >= least - 1);
         let is_large = !self.chooses_blocks() || geometry.block_threads() >= self.max_threads.min(TILE);
         is_large
             && self.has_several_blocks(geometry)
@@ -98,10 +98,26 @@ impl Space {
         natural.into_iter().take(MOST_GEOMETRIES).chain(tiles.into_iter().take(MOST_TILES)).collect()
     }
 
-    /// The sizes that hosts compute for such a launch: as many elements as threads, or somewhat more or fewer.
+    /// The sizes that hosts compute for such a launch: as many elements as threads of the launch or of a block, and one of them
+    /// one more or less than the others.
     fn natural_valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
-        let valuations = self.valuations(geometry).into_iter();
-        valuations.filter(|values| self.is_covering(geometry, values)).take(SIZES_OF_EACH).collect()
+        let block = i128::from(geometry.block_threads());
+        let bases = [block * i128::from(geometry.blocks()), i128::from(geometry.block[0]), block];
+        let equal = bases.map(|base| self.valuation(&mut |_| base));
+        let apart = bases.into_iter().take(2).rev().flat_map(|base| {
+            let with = move |chosen: usize, value: i128| {
+                self.valuation(&mut move |position| if position == chosen { value } else { base })
+            };
+            (0..self.free_params()).flat_map(move |chosen| [with(chosen, base - 1), with(chosen, base + 1)])
+        });
+        let mut valuations: Vec<Vec<Option<i128>>> = Vec::new();
+        for values in equal.into_iter().chain(apart) {
+            if self.is_covering(geometry, &values) && !valuations.contains(&values) {
+                valuations.push(values);
+            }
+        }
+        valuations.truncate(SIZES_OF_EACH);
+        valuations
     }
 }
 

@@ -325,7 +325,7 @@ impl Space {
     }
 
     /// A valuation that asks `value` for each free parameter, by its position among them.
-    fn valuation(&self, value: &mut impl FnMut(usize) -> i128) -> Vec<Option<i128>> {
+    pub(super) fn valuation(&self, value: &mut impl FnMut(usize) -> i128) -> Vec<Option<i128>> {
         let mut position = 0;
         let each = self.params.iter().zip(&self.are_implicit).map(|(&(ty, choice), is_implicit)| {
             choice.unwrap_or_else(|| {
