@@ -57,10 +57,10 @@ impl Space {
     }
 
     /// Whether the sizes of a launch cover its threads, as far as they may be chosen: none is less than an extent of the block,
-    /// which is no smaller than a tile, by more than one, as lengths of gaps between elements are.
+    /// which is no smaller than a tile.
     pub(super) fn is_covering(&self, geometry: &Geometry, params: &[Option<i128>]) -> bool {
         let least = i128::from(geometry.block.into_iter().max().unwrap_or(1));
-        let covers = |index: usize| params[index].is_none_or(|value| value >= least - 1);
+        let covers = |index: usize| params[index].is_none_or(|value| value >= least);
         let is_large = !self.chooses_blocks() || geometry.block_threads() >= self.max_threads.min(TILE);
         is_large
             && self.has_several_blocks(geometry)
