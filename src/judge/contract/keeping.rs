@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: launches that nobody found.
 
-use super::vocabulary::{Condition, Leaf, Relation, Sum};
+use super::vocabulary::{Condition, Leaf};
 use crate::calculus::eval::{Program, WARP};
 use crate::calculus::{Param, ScalarType, SiteId};
 use crate::check::verdict::{CheckedLaunch, Keeping};
@@ -57,7 +57,7 @@ pub(super) fn launches<'a>(
             Leaf::Param(param) => part.scope.params.get(param.index()).copied().flatten(),
         };
         let says = |condition: &Condition| match condition.holds(&value) {
-            None if wants_one(condition).is_some_and(varies) => Some(false),
+            None if condition.extent_that_is_one().is_some_and(varies) => Some(false),
             said => said,
         };
         let missing: Vec<usize> = (0..conditions.len()).filter(|&at| says(&conditions[at]) != Some(true)).collect();
@@ -98,13 +98,4 @@ fn is_of_constants(case: &Case<'_>, part: &Candidate) -> bool {
     part.scope.block.iter().chain(&part.scope.grid).all(Option::is_some)
         && !part.varies.iter().flatten().any(|&varies| varies)
         && case.kernel.params.iter().enumerate().all(|(at, (_, param))| !is_number(param) || is_known(at))
-}
-
-/// The extent that a condition wants to be one.
-fn wants_one(condition: &Condition) -> Option<Leaf> {
-    let Condition::Compare(left, Relation::Is, right) = condition else { return None };
-    match left.0.as_slice() {
-        [(1, product)] if *right == Sum::number(1) && product.len() == 1 => product.first().copied(),
-        _ => None,
-    }
 }

@@ -33,8 +33,14 @@ impl<'t> Trial<'t> {
     /// The first set that closes every pair, or a few that do together.
     ///
     /// What closes all closes each: so sets are tried on one pair, and only those that close it on the others. A pair that none
-    /// closes ends the search.
+    /// closes ends the search. That there is one thread or one block along an axis closes much and is what few want: it is
+    /// chosen if nothing else does, be that several conditions together.
     pub(super) fn choose(&mut self, sets: &[Set]) -> Option<Vec<Condition>> {
+        let mut narrow: Option<Vec<Condition>> = None;
+        self.choose_wide(sets, &mut narrow).or(narrow)
+    }
+
+    fn choose_wide(&mut self, sets: &[Set], narrow: &mut Option<Vec<Condition>>) -> Option<Vec<Condition>> {
         let mut useful: Vec<(&Vec<Condition>, Vec<bool>)> = Vec::new();
         while let Some(open) = self.uncovered(&useful) {
             let known = useful.len();
@@ -43,7 +49,12 @@ impl<'t> Trial<'t> {
                     continue;
                 }
                 let closed = self.closed(conditions, *budget, 0..self.pairs.len())?;
-                if closed.iter().all(|&is_closed| is_closed) {
+                let closes_all = closed.iter().all(|&is_closed| is_closed);
+                if closes_all && conditions.iter().any(Condition::wants_one) {
+                    narrow.get_or_insert_with(|| conditions.clone());
+                    continue;
+                }
+                if closes_all {
                     return Some(self.thinned(conditions.clone()));
                 }
                 useful.push((conditions, closed));

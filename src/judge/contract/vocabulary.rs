@@ -114,6 +114,20 @@ impl Sum {
 }
 
 impl Condition {
+    /// Whether it wants an extent to be one.
+    pub(super) fn wants_one(&self) -> bool {
+        self.extent_that_is_one().is_some()
+    }
+
+    /// The extent that it wants to be one.
+    pub(super) fn extent_that_is_one(&self) -> Option<Leaf> {
+        let Condition::Compare(left, Relation::Is, right) = self else { return None };
+        match left.0.as_slice() {
+            [(1, product)] if *right == Sum::number(1) && product.len() == 1 => product.first().copied(),
+            _ => None,
+        }
+    }
+
     /// What says that a sum is not negative, with what is added on either side; `None` of a parameter that is no integer.
     pub(super) fn of(premise: &Premise, params: &Arena<Param>) -> Option<Condition> {
         let leaf = |value: &LaunchValue| match *value {

@@ -57,14 +57,14 @@ impl Space {
     }
 
     /// Whether the sizes of a launch cover its threads, as far as they may be chosen: none is less than an extent of the block,
-    /// which is no smaller than a tile.
+    /// which is no smaller than a tile. Steps, offsets and bounds, by which nothing is multiplied or divided, are no sizes.
     pub(super) fn is_covering(&self, geometry: &Geometry, params: &[Option<i128>]) -> bool {
         let least = i128::from(geometry.block.into_iter().max().unwrap_or(1));
         let covers = |index: usize| params[index].is_none_or(|value| value >= least);
         let is_large = !self.chooses_blocks() || geometry.block_threads() >= self.max_threads.min(TILE);
         is_large
             && self.has_several_blocks(geometry)
-            && self.open_params().all(|index| self.is_of_choice(index) || covers(index))
+            && self.open_params().all(|index| !self.is_size(index) || covers(index))
     }
 
     /// Natural launches, and those of blocks that are a tile, by the order in which they are tried.
@@ -104,6 +104,10 @@ impl Space {
         let block = i128::from(geometry.block_threads());
         let bases = [block * i128::from(geometry.blocks()), i128::from(geometry.block[0]), block];
         let equal = bases.map(|base| self.valuation(&mut |_| base));
+        // A step is one as often as not.
+        let open: Vec<usize> = self.open_params().filter(|&index| !self.is_of_lanes(index)).collect();
+        let stepping =
+            bases.map(|base| self.valuation(&mut |position| if self.is_size(open[position]) { base } else { 1 }));
         let apart = bases.into_iter().take(2).rev().flat_map(|base| {
             let with = move |chosen: usize, value: i128| {
                 self.valuation(&mut move |position| if position == chosen { value } else { base })
@@ -111,7 +115,7 @@ impl Space {
             (0..self.free_params()).flat_map(move |chosen| [with(chosen, base - 1), with(chosen, base + 1)])
         });
         let mut valuations: Vec<Vec<Option<i128>>> = Vec::new();
-        for values in equal.into_iter().chain(apart) {
+        for values in equal.into_iter().chain(stepping).chain(apart) {
             if self.is_covering(geometry, &values) && !valuations.contains(&values) {
                 valuations.push(values);
             }

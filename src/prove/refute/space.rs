@@ -2,10 +2,10 @@
 
 use super::sweep::Levels;
 use crate::calculus::{
-    Basis, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, extents, is_of_lanes,
+    Basis, BinaryOp, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, VarId, extents, is_of_lanes,
 };
 use crate::prove::Scope;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Greatest number of threads of an enumerated launch.
 const MOST_THREADS: u64 = 4096;
@@ -31,6 +31,10 @@ pub(super) struct Mentions {
     block: [bool; 3],
     grid: [bool; 3],
     params: Vec<bool>,
+    /// Which of the parameters are factors or divisors of something that is no constant, as sizes and pitches are.
+    factors: Vec<bool>,
+    /// The parameters that variables are computed from.
+    behind: FxHashMap<VarId, FxHashSet<usize>>,
     /// Small constants, sorted.
     constants: Vec<i128>,
     /// Number of statements, for estimating costs.
@@ -44,17 +48,28 @@ impl Mentions {
         for (matters, blocks) in grid.iter_mut().zip(kernel.geometry.clusters().unwrap_or([1; 3])) {
             *matters |= blocks > 1;
         }
-        let mut mentions =
-            Mentions { block, grid, params: vec![false; kernel.params.len()], constants: Vec::new(), statements: 0 };
+        let mut mentions = Mentions {
+            block,
+            grid,
+            params: vec![false; kernel.params.len()],
+            factors: vec![false; kernel.params.len()],
+            behind: FxHashMap::default(),
+            constants: Vec::new(),
+            statements: 0,
+        };
         let mut seen = FxHashSet::default();
         let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
         while let Some(body) = bodies.pop() {
             for stmt in body {
                 mentions.statements += 1;
+                if let Stmt::Let { var, value } = stmt {
+                    let params = mentions.params_of(kernel, *value);
+                    mentions.behind.entry(*var).or_default().extend(params);
+                }
                 let mut stack = roots(stmt);
                 while let Some(id) = stack.pop() {
                     if seen.insert(id) {
-                        mentions.note(&kernel.exprs[id]);
+                        mentions.note(kernel, id);
                         stack.extend(crate::calculus::operands(&kernel.exprs[id]));
                     }
                 }
@@ -71,12 +86,37 @@ impl Mentions {
         mentions
     }
 
-    fn note(&mut self, node: &Expr) {
-        match node {
+    fn note(&mut self, kernel: &Kernel, id: ExprId) {
+        match kernel.exprs[id] {
             Expr::Param(param) => self.params[param.index()] = true,
-            Expr::Int(value, ScalarType::Int { .. }) if (0..=1 << 16).contains(value) => self.constants.push(*value),
+            Expr::Int(value, ScalarType::Int { .. }) if (0..=1 << 16).contains(&value) => self.constants.push(value),
+            Expr::Binary(BinaryOp::Mul, left, right) => {
+                for (factor, other) in [(left, right), (right, left)] {
+                    if kernel.exprs.as_int(other).is_none() {
+                        self.note_factor(kernel, factor);
+                    }
+                }
+            }
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) => self.note_factor(kernel, divisor),
             _ => {}
         }
+    }
+
+    fn note_factor(&mut self, kernel: &Kernel, factor: ExprId) {
+        for param in self.params_of(kernel, factor) {
+            self.factors[param] = true;
+        }
+    }
+
+    /// The parameters that a value is computed from, as far as it is known here.
+    fn params_of(&self, kernel: &Kernel, value: ExprId) -> FxHashSet<usize> {
+        let mut params = FxHashSet::default();
+        kernel.exprs.visit(value, |_, node| match node {
+            Expr::Param(param) => _ = params.insert(param.index()),
+            Expr::Var(var) => params.extend(self.behind.get(var).into_iter().flatten()),
+            _ => {}
+        });
+        params
     }
 }
 
@@ -111,6 +151,8 @@ pub(super) struct Space {
     params: Vec<(ScalarType, Option<Option<i128>>)>,
     /// Which of them no launch gives, such as the lane that has the first element of a matrix.
     are_implicit: Vec<bool>,
+    /// Which of them are factors or divisors ([`Mentions`]).
+    are_factors: Vec<bool>,
     constants: Vec<i128>,
 }
 
@@ -143,6 +185,7 @@ impl Space {
             facts: kernel.geometry.clone(),
             params: params.collect(),
             are_implicit: kernel.params.iter().map(|(_, param)| is_of_lanes(&param.name)).collect(),
+            are_factors: mentions.factors.clone(),
             constants: mentions.constants.clone(),
         }
     }
@@ -174,9 +217,14 @@ impl Space {
         self.params.iter().enumerate().filter(|(_, (_, choice))| choice.is_none()).map(|(index, _)| index)
     }
 
-    /// Whether a parameter is no size: a truth value, or one that no launch gives.
-    pub(super) fn is_of_choice(&self, index: usize) -> bool {
-        self.are_implicit[index] || self.params[index].0 == ScalarType::Bool
+    /// Whether no launch gives a parameter.
+    pub(super) fn is_of_lanes(&self, index: usize) -> bool {
+        self.are_implicit[index]
+    }
+
+    /// Whether a parameter is a size: something is multiplied or divided by it.
+    pub(super) fn is_size(&self, index: usize) -> bool {
+        self.are_factors[index] && !self.are_implicit[index] && self.params[index].0 != ScalarType::Bool
     }
 
     /// The same with one geometry.
