@@ -162,7 +162,7 @@ fn launch(report: &KernelReport, kernel: &Kernel, fixture: &Fixture, text: &str)
         .iter()
         .map(|parameter| {
             let value = match &parameter.kind {
-                ParameterKind::Local => "{ local = 16384 }".to_owned(),
+                ParameterKind::Local => "{ local = 32768 }".to_owned(),
                 ParameterKind::Value(_) => known(&parameter.name).to_string(),
                 _ if known(&format!("{} != 0", parameter.name)) == 0 => "\"null\"".to_owned(),
                 _ => {
@@ -195,7 +195,7 @@ fn required_size(text: &str, kernel: &str) -> Option<[u32; 3]> {
 /// As many buffers as a kernel has pointers, each larger than any fixture reaches.
 fn buffers(chosen: &[(&KernelReport, &Kernel)]) -> String {
     let most = chosen.iter().map(|(_, kernel)| kernel.parameters.len()).max().unwrap_or(0);
-    (0..most).map(|number| format!("[[buffer]]\nname = \"b{number}\"\ntype = \"int\"\ncount = 65536\n")).collect()
+    (0..most).map(|number| format!("[[buffer]]\nname = \"b{number}\"\ntype = \"int\"\ncount = 4194304\n")).collect()
 }
 
 fn judge(path: &Path, place: &Place, chosen: &[(&KernelReport, &Kernel)], seen: &Seen) -> Vec<String> {
