@@ -143,3 +143,37 @@ fn bins_that_rely_on_lock_step_are_shown_to_race() {
     assert_eq!(mended["verdict"], "this-run-only", "{mended:#}");
     assert_eq!(mended["obstacles"][0]["kind"], "data-dependent-access", "{mended:#}");
 }
+
+#[test]
+fn a_program_that_fails_is_no_clean_run() {
+    let program = |status: u8| {
+        format!(
+            "#include <cstdio>\n__global__ void one(int *x) {{ x[threadIdx.x] = 1; }}\nint main() {{\n  int *x;\n  cudaMalloc(&x, \
+             4096);\n  one<<<1, 64>>>(x);\n  puts(\"{{\");\n  return {status};\n}}\n"
+        )
+    };
+    for (status, code) in [(0, 0), (3, 2)] {
+        let place = Place::with(&[("one.cu", &program(status))]);
+        let mut command = place.command(&["amplify", "--backend", "cpu", "--format", "json", "one.cu"]);
+        let output = command.stdin(Stdio::null()).output().expect("raceproof runs");
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        // The brace that the program prints is no part of the report.
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        assert_eq!(answer(&said, "one")["verdict"], "race-free-for-all-data", "{said:#}");
+    }
+}
+
+#[test]
+fn no_barrier_is_advised_within_one_statement() {
+    let two = "x[threadIdx.x] = 1;\n  y[threadIdx.x] = x[threadIdx.x ^ 1];";
+    for (statement, advised) in [("x[0] = threadIdx.x;", false), (two, true)] {
+        let program = format!(
+            "__global__ void k(int *x, int *y) {{\n  {statement}\n}}\nint main() {{\n  int *x, *y;\n  cudaMalloc(&x, 4096);\n  \
+             cudaMalloc(&y, 4096);\n  k<<<1, 64>>>(x, y);\n}}\n"
+        );
+        let place = Place::with(&[("k.cu", &program)]);
+        let out = place.run(&["run", "k.cu", "--backend", "cpu"]).expect(1).out;
+        assert_eq!(out.contains("put __syncthreads() between the two accesses"), advised, "{out}");
+        assert_eq!(out.contains("no barrier helps within one statement"), !advised, "{out}");
+    }
+}

@@ -157,3 +157,12 @@ __global__ void does(int *x) { x[0] = threadIdx.x; }
     let left: Vec<Certainty> = heads(&report).map(|finding| finding.certainty).collect();
     assert_eq!(left, [Certainty::Proved]);
 }
+
+#[test]
+fn calls_of_what_is_not_defined_are_one_note_a_kernel() {
+    let body = "  int a = foo(x);\n  int b = bar(x);\n  int c = foo(y);\n  x[0] = a + b + c;";
+    let kernels = checked(&format!("__global__ void k(int *x, int *y) {{\n{body}\n}}\n"));
+    let reasons = kernels[0].unknowns.iter().map(|unknown| (unknown.line, unknown.reason.as_str()));
+    let calls: Vec<(u32, &str)> = reasons.filter(|(_, reason)| reason.contains("not defined")).collect();
+    assert_eq!(calls, [(2, "calls of 'foo' and 'bar', which are not defined (also at lines 3 and 4)")]);
+}

@@ -388,3 +388,17 @@ fn the_launches_of_a_logged_run_are_held_against_contracts() {
     }
     run(&place, &["check", "rows.cu", "--launches", "rows.cu"]).expect(2).complains("--launches: cannot read rows.cu");
 }
+
+#[test]
+fn a_log_that_passes_parts_of_one_allocation_says_so() {
+    for (from, is_told) in [("d + 512", true), ("e", false)] {
+        let program = format!(
+            "__global__ void shift(float *out, const float *in) {{ int i = threadIdx.x; out[i] = in[i]; }}\nint main() {{\n  float \
+             *d, *e;\n  cudaMalloc(&d, 4096);\n  cudaMalloc(&e, 4096);\n  shift<<<1, 64>>>(d, {from});\n}}\n"
+        );
+        let place = Place::with(&[("shift.cu", &program)]);
+        place.run(&["run", "shift.cu", "--backend", "cpu", "--log", "run.trace"]).expect(0);
+        let out = run(&place, &["check", "shift.cu", "--launches", "run.trace"]).expect(0).out;
+        assert_eq!(out.contains("out and in of shift point into one allocation at run.trace:1"), is_told, "{out}");
+    }
+}

@@ -25,7 +25,7 @@ const SOLIDS: [[u32; 3]; 3] = [[4, 4, 4], [8, 8, 4], [32, 2, 2]];
 const NARROW: [u32; 3] = [16, 8, 4];
 /// Blocks along each free axis of a grid.
 const BLOCKS: u32 = 2;
-/// Geometries that are tried, and the launches of each whose sizes are computed from it.
+/// Geometries of whole warps that are tried, those of tiles, and the launches of each whose sizes are computed from it.
 const MOST_GEOMETRIES: usize = 3;
 const MOST_TILES: usize = 2;
 const SIZES_OF_EACH: usize = 12;
