@@ -79,8 +79,17 @@ impl Rest {
 pub(super) enum Persistence {
     /// Ask all others too: they are told to the user.
     AskAll,
+    /// Ask all others too, unless more pairs than this are open: then it does not matter which.
+    AskUpTo(usize),
     /// Stop: another attempt follows.
     StopAtFirst,
+}
+
+impl Persistence {
+    /// Whether another attempt follows.
+    fn gives_up_early(self) -> bool {
+        self == Persistence::StopAtFirst
+    }
 }
 
 /// Someone who wants to see each condition and how it was decided.
@@ -96,6 +105,14 @@ impl<'a> Case<'a> {
     ) -> Case<'a> {
         let deadline = Instant::now() + settings.time_limit;
         Case { kernel, protocol, language, settings, deadline, asked: Asked::default() }
+    }
+
+    /// The same for a kernel that states more: it has the time that is left.
+    pub(super) fn stating<'k>(&self, kernel: &'k Kernel, protocol: &'k Protocol) -> Case<'k>
+    where
+        'a: 'k,
+    {
+        Case { deadline: self.deadline, ..Case::new(kernel, protocol, self.language, self.settings) }
     }
 
     /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given
@@ -304,7 +321,11 @@ struct Proving<'p, 'a, 'h, 'o> {
 impl Proving<'_, '_, '_, '_> {
     /// Whether nothing that is asked now can matter.
     fn is_over(&self) -> bool {
-        self.persistence == Persistence::StopAtFirst && !self.rest.is_empty()
+        match self.persistence {
+            Persistence::AskAll => false,
+            Persistence::AskUpTo(most) => self.rest.pairs.len() > most || !self.rest.is_complete(),
+            Persistence::StopAtFirst => !self.rest.is_empty(),
+        }
     }
 
     /// Proves syncs uniform; returns those that are.
@@ -464,7 +485,7 @@ impl Proving<'_, '_, '_, '_> {
     /// Where nothing else proves a pair: a proof that takes the limit of all devices for granted, which is told.
     fn within_the_limit(&self, pair: &Pair, proved: Result<Proof, Open>) -> Result<Proof, Open> {
         let why = match proved {
-            Err(why @ (Open::NoRule | Open::Budget)) if self.persistence == Persistence::AskAll => why,
+            Err(why @ (Open::NoRule | Open::Budget)) if !self.persistence.gives_up_early() => why,
             outcome => return outcome,
         };
         let Some(scope) = self.case.within_the_limit(&self.part.scope) else { return Err(why) };
@@ -478,7 +499,7 @@ impl Proving<'_, '_, '_, '_> {
             (Err(why), Some(helper)) if why != Open::Refuted => {
                 let answer = helper.pair(self.case, pair, &self.part.scope, why);
                 let limited = self.case.within_the_limit(&self.part.scope);
-                match limited.filter(|_| self.persistence == Persistence::AskAll) {
+                match limited.filter(|_| !self.persistence.gives_up_early()) {
                     Some(scope) => answer.or_else(|why| helper.pair(self.case, pair, &scope, why)),
                     None => answer,
                 }

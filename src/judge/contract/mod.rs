@@ -61,7 +61,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     let mut best: Option<Judged> = None;
     for attempt in candidates.proofs.iter().take(MOST_ATTEMPTS) {
-        let Some(found) = find(case, attempt, program) else { continue };
+        let Some(found) = find(case, attempt, program, &verdict.conflicts) else { continue };
         let necessary = found.witnesses(case, &verdict.conflicts);
         let standing = standing(case, &found, &necessary, verdict);
         if best.is_none() || standing == Standing::Plausible {
@@ -155,12 +155,12 @@ struct Found {
     verdict: Verdict,
 }
 
-/// Conditions under which a kernel is free for these launches.
-fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program) -> Option<Found> {
-    let rest = case.prove_by_rules(attempt, program, Persistence::AskAll);
+/// Conditions under which a kernel is free for these launches; `seen` are races of it.
+fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, seen: &[Conflict]) -> Option<Found> {
+    let rest = case.prove_by_rules(attempt, program, Persistence::AskUpTo(MOST_PAIRS));
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
-    let conditions = trial::Trial::new(case.protocol, attempt, &pairs).choose(&sets)?;
+    let conditions = trial::Trial::new(case.protocol, attempt, &pairs, seen).choose(&sets)?;
     let terms = Terms { conditions, distinct: Vec::new() };
     let kernel = terms.stated_in(case.kernel);
     let mut verdict = proved(case, attempt, &kernel, &terms)?;
@@ -197,8 +197,8 @@ fn open_pairs(rest: &Rest) -> Option<Vec<Pair>> {
 fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, terms: &Terms) -> Option<Verdict> {
     let protocol = infer::infer(kernel);
     let program = Program::new(kernel);
-    let stating = Case::new(kernel, &protocol, case.language, case.settings);
-    let rest = stating.prove_by_rules(attempt, &program, Persistence::AskAll);
+    let stating = case.stating(kernel, &protocol);
+    let rest = stating.prove_by_rules(attempt, &program, Persistence::AskUpTo(0));
     if !rest.pairs.is_empty() || !rest.is_complete() {
         return None;
     }
@@ -245,7 +245,7 @@ impl Found {
         let kernel = Terms { conditions: others, distinct: Vec::new() }.stated_in(case.kernel);
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
-        let stating = Case::new(&kernel, &protocol, case.language, case.settings);
+        let stating = case.stating(&kernel, &protocol);
         let rest = stating.prove_by_rules(&self.attempt, &program, Persistence::AskAll);
         let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();

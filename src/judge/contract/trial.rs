@@ -1,14 +1,16 @@
 //! Proofs with conditions assumed: which of them close what is open.
 //!
 //! Guarantees: what is chosen closes every open pair, by the rules; none of the chosen conditions can be left out. The
-//! cost is a fixed number of cheap proofs. Deliberately absent: the whole kernel, which is proved once more after the choice.
+//! cost is a fixed number of cheap proofs; none is sought that a race which was seen makes impossible. Deliberately absent:
+//! the whole kernel, which is proved once more after the choice.
 
 use super::candidates::Set;
-use super::vocabulary::Condition;
-use crate::calculus::Basis;
+use super::plausible::value_in;
+use super::vocabulary::{Condition, Leaf};
+use crate::calculus::{Basis, Geometry};
 use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
-use crate::prove::Pair;
+use crate::prove::{Conflict, Pair, Witness};
 use crate::prove::premises::{Budget, Premises};
 use std::ops::Range;
 
@@ -22,12 +24,41 @@ pub(super) struct Trial<'t> {
     protocol: Protocol,
     attempt: &'t Attempt,
     pairs: &'t [Pair],
+    /// Launches in which a pair is seen to race, by the position of the pair.
+    races: Vec<(usize, Launch)>,
     proofs: usize,
 }
 
+/// A launch of a witness.
+struct Launch {
+    geometry: Geometry,
+    params: Vec<Option<i128>>,
+}
+
 impl<'t> Trial<'t> {
-    pub(super) fn new(protocol: &Protocol, attempt: &'t Attempt, pairs: &'t [Pair]) -> Self {
-        Trial { protocol: protocol.clone(), attempt, pairs, proofs: 0 }
+    /// `seen` are races of the kernel.
+    pub(super) fn new(protocol: &Protocol, attempt: &'t Attempt, pairs: &'t [Pair], seen: &[Conflict]) -> Self {
+        let races_at = |conflict: &Conflict, pair: &Pair| {
+            let sites = [pair.first, pair.second].map(|access| protocol.accesses[access].site);
+            let [one, other] = conflict.sites;
+            (sites == [one, other] || sites == [other, one])
+                && pair.level.is_one_block() == conflict.level.is_one_block()
+        };
+        // Two pairs of accesses may have the same sites, one of which is free.
+        let pair_of = |conflict: &Conflict| {
+            let mut at = pairs.iter().enumerate().filter(|(_, pair)| races_at(conflict, pair)).map(|(at, _)| at);
+            at.next().filter(|_| at.next().is_none())
+        };
+        let launch = |conflict: &Conflict| Launch::of(protocol, &conflict.witness);
+        let races = seen.iter().filter(|conflict| !conflict.misaligned);
+        let races = races.filter_map(|conflict| Some((pair_of(conflict)?, launch(conflict)))).collect();
+        Trial { protocol: protocol.clone(), attempt, pairs, races, proofs: 0 }
+    }
+
+    /// Whether the pair is seen to race in a launch that keeps these conditions.
+    fn races_under(&self, conditions: &[Condition], pair: usize) -> bool {
+        let keeps = |launch: &Launch| conditions.iter().all(|condition| launch.keeps(condition));
+        self.races.iter().any(|(at, launch)| *at == pair && keeps(launch))
     }
 
     /// The first set that closes every pair, or a few that do together.
@@ -106,14 +137,28 @@ impl<'t> Trial<'t> {
         let mut closed = vec![true; pairs.len()];
         for part in &self.attempt.parts {
             let premises = Premises::new(&self.protocol, &part.scope);
-            let asked = self.pairs[pairs.clone()].iter().zip(&mut closed);
-            for (pair, is_closed) in asked.filter(|(_, is_closed)| **is_closed) {
-                self.proofs += 1;
-                *is_closed = premises.prove_pair(pair, &budget).is_ok();
+            let asked = pairs.clone().zip(&mut closed);
+            for (at, is_closed) in asked.filter(|(_, is_closed)| **is_closed) {
+                *is_closed = !self.races_under(conditions, at) && {
+                    self.proofs += 1;
+                    premises.prove_pair(&self.pairs[at], &budget).is_ok()
+                };
             }
         }
         self.protocol.facts.truncate(facts);
         Some(closed)
+    }
+}
+
+impl Launch {
+    fn of(protocol: &Protocol, witness: &Witness) -> Launch {
+        let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
+        let params = protocol.params.iter().map(|(_, param)| value(&param.name)).collect();
+        Launch { geometry: witness.geometry, params }
+    }
+
+    fn keeps(&self, condition: &Condition) -> bool {
+        condition.holds(&|leaf: Leaf| value_in(self.geometry, &self.params, leaf)) == Some(true)
     }
 }
 
