@@ -33,6 +33,7 @@ mod proofs;
 mod refute;
 mod scales;
 mod scatters;
+mod segments;
 mod source;
 mod tables;
 mod tickets;

@@ -1,6 +1,6 @@
 //! Walks over statements, inner ones included and without recursion where nothing else is said.
 
-use super::{ArrayId, Stmt, VarId};
+use super::{ArrayId, ExprId, Stmt, Test, VarId};
 use rustc_hash::FxHashSet;
 
 /// Calls `visit` for all statements, inner ones included, in no particular order.
@@ -35,6 +35,28 @@ pub fn replaced(body: Vec<Stmt>, mut replace: impl FnMut(Stmt, &mut Vec<Stmt>)) 
         replace(stmt, &mut done);
     }
     done
+}
+
+/// Calls `visit` for the expressions that stand in statements, inner ones included, in no particular order.
+pub fn each_expr(body: &[Stmt], visit: &mut impl FnMut(ExprId)) {
+    every(body, |stmt| match stmt {
+        Stmt::Let { value, .. } => visit(*value),
+        Stmt::Read { access, .. } => visit(access.offset),
+        Stmt::Write { access, value } => {
+            visit(access.offset);
+            value.iter().copied().for_each(&mut *visit);
+        }
+        Stmt::Atomic { access, operands, .. } => {
+            visit(access.offset);
+            operands.iter().copied().for_each(&mut *visit);
+        }
+        Stmt::If { cond, .. } => visit(*cond),
+        Stmt::For(counted) => [counted.start, counted.bound, counted.step.by].into_iter().for_each(&mut *visit),
+        Stmt::Loop { test: Test::Before(test) | Test::After(test), .. } => visit(*test),
+        Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => visit(*cond),
+        Stmt::Sync { among, .. } => among.named().into_iter().for_each(&mut *visit),
+        Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
+    });
 }
 
 /// The variables that statements assign, with repetitions.

@@ -4,7 +4,7 @@
 //! | pass | where |
 //! |---|---|
 //! | `walk` | `src/lower`: statements in the order of the text |
-//! | `objects` … `tables` | `src/settle`: what only the complete kernel tells ([`settle::PASSES`]) |
+//! | `objects` … `bounds` | `src/settle`: what only the complete kernel tells ([`settle::PASSES`]) |
 //! | `launches` | `src/launch`: what the launches of its file state |
 //! | `lockstep` | `src/settle/lockstep.rs`, where `--lockstep-warps` asks for it |
 //! | `device` | here: what the user states of the device |

@@ -25,6 +25,7 @@ pub mod tables;
 pub mod unrolling;
 
 mod block_size;
+mod bounds;
 mod draws;
 mod lanes;
 mod library_order;
@@ -120,6 +121,11 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass { name: "tables", about: "private tables, read as formulas", run: |kernel, _| tables::tabulate(kernel) },
+    Pass {
+        name: "bounds",
+        about: "bounds of loops that are read again in each turn, kept where nobody writes them",
+        run: |kernel, _| bounds::keep(kernel),
+    },
 ];
 
 impl Pass {

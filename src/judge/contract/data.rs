@@ -1,22 +1,53 @@
 //! What a contract may say of memory: `distinct(idx)`, that no two elements of an array are equal, of those that threads
-//! get to read.
+//! get to read, and `monotone(row)`, that no element is less than one before it.
 //!
-//! It is put into the kernel behind each read of `idx`: what two threads get there differs, or they have read the same
-//! element, in whatever iterations they are.
+//! It is put into the kernel behind each read of the array. What two threads get there differs, or they have read the same
+//! element; or it is ordered as the places are, also with what was read before: where segments `row[r] .. row[r + 1]`
+//! begin is no less than where those before them end. Either holds in whatever iterations the threads are.
 //!
-//! Deliberately absent: bounds, order, elements that are equal within a block, and arrays that the kernel writes.
+//! Deliberately absent: bounds, elements that are equal within a block, and arrays that the kernel writes.
 
-use crate::calculus::statements::every;
-use crate::calculus::{Access, ArrayId, Basis, BinaryOp, Kernel, ScalarType, Stmt, VarId, Variable};
+use crate::calculus::statements::{each_expr, every};
+use crate::calculus::{Access, ArrayId, Basis, BinaryOp, Expr, ExprId, Kernel, ScalarType, Stmt, VarId, Variable};
 use crate::check::verdict::{Conjunct, ContractKind};
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
 use crate::prove::program_point::stated_relation;
 use std::collections::BTreeSet;
 
+/// What was read before in a block and those around it is related to what is read, up to so many reads.
+const MOST_RELATED: usize = 4;
+
+/// Something that is said of what an array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Datum {
+    /// The array.
+    pub(super) array: ArrayId,
+    /// What its elements are.
+    pub(super) says: Says,
+}
+
+/// What is said of the elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// No two are equal.
+    Distinct,
+    /// None is less than one before it.
+    Monotone,
+}
+
+impl Says {
+    /// All that can be said, by the word for it.
+    pub(super) const WORDS: [(&'static str, Says); 2] = [("distinct", Says::Distinct), ("monotone", Says::Monotone)];
+
+    fn word(self) -> &'static str {
+        Self::WORDS.into_iter().find(|(_, says)| *says == self).map_or("", |(word, _)| word)
+    }
+}
+
 /// The condition in words.
-pub(super) fn conjunct(kernel: &Kernel, array: ArrayId) -> Conjunct {
-    let text = format!("distinct({})", kernel.arrays[array].name);
+pub(super) fn conjunct(kernel: &Kernel, datum: Datum) -> Conjunct {
+    let text = format!("{}({})", datum.says.word(), kernel.arrays[datum.array].name);
     Conjunct { text, kind: ContractKind::Data, necessary: None }
 }
 
@@ -37,46 +68,137 @@ fn is_element(kernel: &Kernel, var: VarId, access: &Access) -> bool {
     matches!(kernel.vars[var].ty, ScalarType::Int { .. }) && access.bytes == kernel.arrays[access.array].element_bytes
 }
 
-/// Puts it into a kernel that no two elements of an array are equal.
-pub(super) fn state(kernel: &mut Kernel, array: ArrayId) {
-    let body = std::mem::take(&mut kernel.body);
-    kernel.body = stating(kernel, body, array);
+/// Whether a kernel reads elements at two places, as the ends of a segment are.
+pub(super) fn bounds_segments(kernel: &Kernel, array: ArrayId) -> bool {
+    let mut places = BTreeSet::new();
+    every(&kernel.body, |stmt| {
+        if let Stmt::Read { var, access } = stmt
+            && access.array == array
+            && is_element(kernel, *var, access)
+        {
+            places.insert(access.offset);
+        }
+    });
+    places.len() > 1
 }
 
-fn stating(kernel: &mut Kernel, body: Vec<Stmt>, array: ArrayId) -> Vec<Stmt> {
-    let mut out = Vec::with_capacity(body.len());
-    for mut stmt in body {
-        let within: Vec<&mut Vec<Stmt>> = match &mut stmt {
-            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-            Stmt::For(counted) => vec![&mut counted.body],
-            Stmt::Loop { body, .. } => vec![body],
-            _ => Vec::new(),
-        };
-        within.into_iter().for_each(|block| *block = stating(kernel, std::mem::take(block), array));
-        match &stmt {
-            Stmt::Read { var, access } if access.array == array && is_element(kernel, *var, access) => {
-                let (var, offset) = (*var, access.offset);
-                let ty = kernel.exprs.ty(offset);
-                // What is read may change what the offset is made of.
-                let place = kernel.vars.push(Variable { name: format!("place of {}", kernel.vars[var].name), ty });
-                out.extend([Stmt::Let { var: place, value: offset }, stmt]);
-                let [differ, are_one] = [(var, BinaryOp::Ne), (place, BinaryOp::Eq)].map(|(var, op)| {
-                    let own = kernel.exprs.var(var, kernel.vars[var].ty);
-                    let other = kernel.exprs.other(own);
-                    kernel.exprs.binary(op, own, other)
-                });
-                let cond = kernel.exprs.or(differ, are_one);
-                out.push(Stmt::Assume { cond, basis: Basis::Held, span: None });
+/// Puts into a kernel what is said of an array.
+pub(super) fn state(kernel: &mut Kernel, datum: Datum) {
+    let mut used = BTreeSet::new();
+    each_expr(&kernel.body, &mut |expr| {
+        kernel.exprs.visit(expr, |_, node| {
+            if let Expr::Var(var) = node {
+                used.insert(*var);
             }
-            _ => out.push(stmt),
+        });
+    });
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = Stating { kernel, datum, used, known: Vec::new() }.block(body);
+}
+
+/// A kernel into which it is put.
+struct Stating<'k> {
+    kernel: &'k mut Kernel,
+    datum: Datum,
+    /// Variables that something depends on.
+    used: BTreeSet<VarId>,
+    /// What was read on the way.
+    known: Vec<Element>,
+}
+
+/// What was read, and at which offset.
+#[derive(Clone, Copy)]
+struct Element {
+    value: ExprId,
+    place: ExprId,
+}
+
+impl Stating<'_> {
+    fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let known = self.known.len();
+        let mut out = Vec::with_capacity(body.len());
+        for mut stmt in body {
+            let within: Vec<&mut Vec<Stmt>> = match &mut stmt {
+                Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+                Stmt::For(counted) => vec![&mut counted.body],
+                Stmt::Loop { body, .. } => vec![body],
+                _ => Vec::new(),
+            };
+            within.into_iter().for_each(|block| *block = self.block(std::mem::take(block)));
+            match &stmt {
+                Stmt::Read { var, access } if self.is_about(*var, access) => {
+                    let (var, offset) = (*var, access.offset);
+                    // What is read may change what the offset is made of, and the variable take something else later.
+                    let (place, mut before) = self.kept("place of", var, offset);
+                    out.append(&mut before);
+                    out.push(stmt);
+                    let own = self.kernel.exprs.var(var, self.kernel.vars[var].ty);
+                    let (value, mut after) = self.kept("value of", var, own);
+                    out.append(&mut after);
+                    out.extend(self.relations(Element { value, place }));
+                }
+                _ => out.push(stmt),
+            }
         }
+        self.known.truncate(known);
+        out
     }
-    out
+
+    fn is_about(&self, var: VarId, access: &Access) -> bool {
+        access.array == self.datum.array && self.used.contains(&var) && is_element(self.kernel, var, access)
+    }
+
+    /// A variable of its own for a value.
+    fn kept(&mut self, what: &str, var: VarId, value: ExprId) -> (ExprId, Vec<Stmt>) {
+        let ty = self.kernel.exprs.ty(value);
+        let name = format!("{what} {}", self.kernel.vars[var].name);
+        let var = self.kernel.vars.push(Variable { name, ty });
+        (self.kernel.exprs.var(var, ty), vec![Stmt::Let { var, value }])
+    }
+
+    /// What holds of an element and of those that were read before it.
+    fn relations(&mut self, element: Element) -> Vec<Stmt> {
+        let told = match self.datum.says {
+            Says::Distinct => vec![self.differ(element)],
+            Says::Monotone => {
+                let mut told = Vec::new();
+                // What one of two reads gives in two threads bounds no segment.
+                for other in self.known.clone() {
+                    told.extend([self.ordered(element, other), self.ordered(other, element)]);
+                }
+                if self.known.len() < MOST_RELATED {
+                    self.known.push(element);
+                }
+                told
+            }
+        };
+        told.into_iter().map(|cond| Stmt::Assume { cond, basis: Basis::Held, span: None }).collect()
+    }
+
+    /// Another thread has another element, or has read the same place.
+    fn differ(&mut self, element: Element) -> ExprId {
+        let differ = self.compared(BinaryOp::Ne, element.value, element.value);
+        let are_one = self.compared(BinaryOp::Eq, element.place, element.place);
+        self.kernel.exprs.or(differ, are_one)
+    }
+
+    /// What another thread has read at that place or behind it is no less.
+    fn ordered(&mut self, own: Element, others: Element) -> ExprId {
+        let is_behind = self.compared(BinaryOp::Gt, own.place, others.place);
+        let is_no_less = self.compared(BinaryOp::Le, own.value, others.value);
+        self.kernel.exprs.or(is_behind, is_no_less)
+    }
+
+    /// A value, compared with one of another thread.
+    fn compared(&mut self, op: BinaryOp, own: ExprId, others: ExprId) -> ExprId {
+        let other = self.kernel.exprs.other(others);
+        self.kernel.exprs.binary(op, own, other)
+    }
 }
 
 /// What a proof of a kernel that states it takes for granted of these arrays.
-pub(super) fn assumptions(protocol: &Protocol, distinct: &[ArrayId]) -> Vec<Assumption> {
-    if distinct.is_empty() {
+pub(super) fn assumptions(protocol: &Protocol, data: &[Datum]) -> Vec<Assumption> {
+    if data.is_empty() {
         return Vec::new();
     }
     let is_own = |fact: &&crate::protocol::Fact| fact.basis == Basis::Held;

@@ -7,17 +7,19 @@
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
 //! - The contract is [`plausible`]: somebody would make a launch that it admits, or somebody does.
 //! - [`keeping`]: what the launches that were found say of each condition.
-//! - [`scatter`], [`data`]: that the elements of an array are distinct, where a kernel scatters through it.
+//! - [`contents`], [`data`]: that the elements of an array are distinct or in order, where a kernel scatters through it, or
+//!   works on segments that it bounds.
 //! - [`terms`]: conditions that somebody states; [`stated`] judges a kernel under them.
 //!
 //! Deliberately absent: other conditions on what memory holds, solvers, and the claim that no weaker contract would do.
 
 mod candidates;
+mod contents;
 mod data;
 mod keeping;
 mod necessity;
 mod plausible;
-mod scatter;
+
 mod stated;
 mod terms;
 mod trial;
@@ -51,7 +53,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) || has_more_in_the_way(case) {
         return;
     }
-    if scatter::settle(case, candidates, verdict, |attempt, kernel, terms| proved(case, attempt, kernel, terms)) {
+    if contents::settle(case, candidates, verdict, |attempt, kernel, terms| proved(case, attempt, kernel, terms)) {
         return;
     }
     // No condition on a launch keeps contents of memory out.
@@ -161,7 +163,7 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, seen: &[Co
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
     let conditions = trial::Trial::new(case.protocol, attempt, &pairs, seen).choose(&sets)?;
-    let terms = Terms { conditions, distinct: Vec::new() };
+    let terms = Terms { conditions, data: Vec::new() };
     let kernel = terms.stated_in(case.kernel);
     let mut verdict = proved(case, attempt, &kernel, &terms)?;
     let conditions = terms.conditions;
@@ -242,7 +244,7 @@ impl Found {
     fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
-        let kernel = Terms { conditions: others, distinct: Vec::new() }.stated_in(case.kernel);
+        let kernel = Terms { conditions: others, data: Vec::new() }.stated_in(case.kernel);
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
         let stating = case.stating(&kernel, &protocol);

@@ -108,7 +108,7 @@ pub fn broken_by_hosts(
     settings: &Settings,
 ) -> Option<Verdict> {
     let phrases = conditions.iter().map(|text| text.parse().ok()).collect::<Option<Vec<Phrase>>>()?;
-    let terms = Terms::of(&phrases, found.kernel).ok().filter(|terms| terms.distinct.is_empty())?;
+    let terms = Terms::of(&phrases, found.kernel).ok().filter(|terms| terms.data.is_empty())?;
     let case = Case::new(found.kernel, found.protocol, language, settings);
     let program = Program::new(found.kernel);
     let holding = Holding { case: &case, program: &program, launches };
@@ -158,8 +158,8 @@ pub fn that_numbers_fit(terms: &Terms, besides: &[Conjunct], kernel: &Kernel) ->
     };
     let assumptions = more.conditions.iter().map(fits).collect::<Option<Vec<Assumption>>>()?;
     let all = terms.conditions.iter().chain(&more.conditions).cloned().collect();
-    let is_all = !assumptions.is_empty() && more.distinct.is_empty();
-    is_all.then(|| (Terms { conditions: all, distinct: terms.distinct.clone() }, assumptions))
+    let is_all = !assumptions.is_empty() && more.data.is_empty();
+    is_all.then(|| (Terms { conditions: all, data: terms.data.clone() }, assumptions))
 }
 
 /// Launches that are held against conditions.
@@ -187,8 +187,7 @@ impl Holding<'_, '_> {
         let told: Vec<usize> = (0..conditions.len()).filter(|&at| is_told(at)).collect();
         let words: Vec<String> = told.iter().map(|&at| conditions[at].words(&self.case.kernel.params)).collect();
         // What memory holds, no launch says.
-        let of_data: Vec<Conjunct> =
-            terms.distinct.iter().map(|&array| data::conjunct(self.case.kernel, array)).collect();
+        let of_data: Vec<Conjunct> = terms.data.iter().map(|&datum| data::conjunct(self.case.kernel, datum)).collect();
         let mut broken = Vec::new();
         let mut launches = Vec::new();
         for Held { at, says } in held {

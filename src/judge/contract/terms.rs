@@ -3,7 +3,7 @@
 //! ```text
 //! condition := sum (">=" | "<=" | "==" | "=" | "<" | ">") sum
 //!            | value "is a power of two" | value "is a multiple of" number
-//!            | "distinct(" array ")"
+//!            | ("distinct" | "monotone") "(" array ")"
 //! sum       := ["-"] product (("+" | "-") product)*
 //! product   := (value | number) ("*" (value | number))*
 //! value     := blockDim.x, gridDim.y, … | the functions of OpenCL that give these | a parameter: pitch, s.width, d[1]
@@ -12,10 +12,10 @@
 //! A [`Phrase`] is read without knowing the kernel; [`Terms`] are phrases whose parameters are those of one.
 //!
 //! Guarantees: what is printed of a condition is read as the same condition; `<` and `>` are read as what they say of
-//! integers. Deliberately absent: brackets around sums, divisions, and what memory holds but that no two elements of an array
-//! are equal ([`data`](super::data)).
+//! integers. Deliberately absent: brackets around sums, divisions, and what memory holds but what [`data`](super::data)
+//! says of the elements of an array.
 
-use super::data;
+use super::data::{self, Datum, Says};
 use super::vocabulary::{Condition, Leaf, Relation, Sum};
 use crate::arena::Arena;
 use crate::calculus::{ArrayId, Axis, Basis, Kernel, Param, ScalarType, Stmt};
@@ -40,7 +40,7 @@ enum Said {
     Power(Value),
     Multiple(Value, i128),
     Compare(Vec<Product>, Relation, Vec<Product>),
-    Distinct(String),
+    Data(Says, String),
 }
 
 type Product = (i128, Vec<Value>);
@@ -92,8 +92,8 @@ impl fmt::Display for Phrase {
 pub struct Terms {
     /// What is said of sizes and scalar parameters.
     pub(super) conditions: Vec<Condition>,
-    /// Arrays of which no two elements are equal.
-    pub(super) distinct: Vec<ArrayId>,
+    /// What is said of what arrays hold.
+    pub(super) data: Vec<Datum>,
 }
 
 impl Terms {
@@ -102,7 +102,7 @@ impl Terms {
         let mut terms = Terms::default();
         for phrase in phrases {
             match &phrase.said {
-                Said::Distinct(name) => terms.distinct.push(phrase.array(name, kernel)?),
+                Said::Data(says, name) => terms.data.push(Datum { array: phrase.array(name, kernel)?, says: *says }),
                 _ => terms.conditions.push(phrase.condition(&kernel.params)?),
             }
         }
@@ -111,7 +111,7 @@ impl Terms {
 
     /// Whether nothing is said.
     pub(super) fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.distinct.is_empty()
+        self.conditions.is_empty() && self.data.is_empty()
     }
 
     /// The kernel as if its source stated the conditions.
@@ -123,7 +123,7 @@ impl Terms {
         };
         let stated: Vec<Stmt> = self.conditions.iter().map(statement).collect();
         stating.body.splice(0..0, stated);
-        self.distinct.iter().for_each(|&array| data::state(&mut stating, array));
+        self.data.iter().for_each(|&datum| data::state(&mut stating, datum));
         stating
     }
 
@@ -136,7 +136,7 @@ impl Terms {
             stated(&protocol, &Fact { cond, basis: Basis::Stated, guards, loops, before, span: None })
         };
         let own = self.conditions.iter().map(assumption).collect::<Vec<_>>().into_iter();
-        let own = own.chain(data::assumptions(&protocol, &self.distinct));
+        let own = own.chain(data::assumptions(&protocol, &self.data));
         let own: Vec<String> = own.filter_map(|own| squeezed(&own)).collect();
         move |assumption| squeezed(assumption).is_some_and(|text| own.contains(&text))
     }
@@ -158,7 +158,7 @@ impl Phrase {
             Said::Power(value) => Condition::Power(leaf(value)?),
             Said::Multiple(value, of) => Condition::Multiple(leaf(value)?, *of),
             Said::Compare(left, relation, right) => Condition::Compare(sum(left)?, *relation, sum(right)?),
-            Said::Distinct(_) => unreachable!("it is no condition on numbers"),
+            Said::Data(..) => unreachable!("it is no condition on numbers"),
         })
     }
 
@@ -224,7 +224,7 @@ impl FromStr for Phrase {
     type Err = Misread;
 
     fn from_str(text: &str) -> Result<Phrase, Misread> {
-        if let Some(said) = distinct(text.trim()) {
+        if let Some(said) = of_data(text.trim()) {
             return Ok(Phrase { text: text.trim().to_owned(), said });
         }
         let mut words = Words { rest: text.trim() };
@@ -240,10 +240,11 @@ impl FromStr for Phrase {
 }
 
 /// `distinct(idx)`
-fn distinct(text: &str) -> Option<Said> {
-    let name = text.strip_prefix("distinct")?.trim_start().strip_prefix('(')?.strip_suffix(')')?.trim();
+fn of_data(text: &str) -> Option<Said> {
+    let (says, rest) = Says::WORDS.into_iter().find_map(|(word, says)| Some((says, text.strip_prefix(word)?)))?;
+    let name = rest.trim_start().strip_prefix('(')?.strip_suffix(')')?.trim();
     let is_name = !name.is_empty() && !name.contains(['(', ')', ' ']);
-    is_name.then(|| Said::Distinct(name.to_owned()))
+    is_name.then(|| Said::Data(says, name.to_owned()))
 }
 
 /// What a condition is made of.

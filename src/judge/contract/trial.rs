@@ -10,8 +10,8 @@ use super::vocabulary::{Condition, Leaf};
 use crate::calculus::{Basis, Geometry};
 use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
-use crate::prove::{Conflict, Pair, Witness};
 use crate::prove::premises::{Budget, Premises};
+use crate::prove::{Conflict, Pair, Witness};
 use std::ops::Range;
 
 /// Proofs that are sought in all.

@@ -11,12 +11,13 @@
 //!
 //! Deliberately absent: fences, which order only where they stand; claims, which are checked once.
 
+use crate::calculus::statements::each_expr;
 use crate::calculus::{
     Access, Among, ArrayId, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Step,
     Stmt, SyncScope, Test, VarId,
 };
 use crate::lower::pass::Pass;
-use crate::lower::walk::loops::{collect_assigned, each_expr};
+use crate::lower::walk::loops::collect_assigned;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 

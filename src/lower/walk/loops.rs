@@ -1,6 +1,7 @@
 //! Loops: counted ones become [`For`], all others [`Stmt::Loop`] with the jumps out of them in the test.
 
 use super::stmt::Exits;
+use crate::calculus::statements::each_expr;
 use crate::calculus::{BinaryOp, Expr as Pure, ExprId, For, ScalarType, Step, Stmt as Calculus, Test, VarId};
 use crate::lower::annotation::claims::{self, HeadClaim};
 use crate::lower::pass::{Jump, Pass};
@@ -360,40 +361,6 @@ impl Pass<'_> {
 /// The variables that `stmts` may assign.
 pub(in crate::lower) fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
     assigned.extend(crate::calculus::statements::assigned(stmts));
-}
-
-/// Calls `visit` for the expressions that stand in `stmts`.
-pub(in crate::lower) fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
-    let mut stack: Vec<&Calculus> = stmts.iter().collect();
-    while let Some(stmt) = stack.pop() {
-        match stmt {
-            Calculus::Let { value, .. } => visit(*value),
-            Calculus::Read { access, .. } => visit(access.offset),
-            Calculus::Write { access, value } => {
-                visit(access.offset);
-                value.iter().copied().for_each(&mut *visit);
-            }
-            Calculus::Atomic { access, operands, .. } => {
-                visit(access.offset);
-                operands.iter().copied().for_each(&mut *visit);
-            }
-            Calculus::If { cond, then, otherwise } => {
-                visit(*cond);
-                stack.extend(then.iter().chain(otherwise));
-            }
-            Calculus::For(counted) => {
-                [counted.start, counted.bound, counted.step.by].into_iter().for_each(&mut *visit);
-                stack.extend(&counted.body);
-            }
-            Calculus::Loop { test: Test::Before(test) | Test::After(test), body, .. } => {
-                visit(*test);
-                stack.extend(body);
-            }
-            Calculus::Assume { cond, .. } | Calculus::Assert { cond, .. } => visit(*cond),
-            Calculus::Sync { among, .. } => among.named().into_iter().for_each(&mut *visit),
-            Calculus::Fence { .. } | Calculus::Havoc { .. } => {}
-        }
-    }
 }
 
 impl Pass<'_> {

@@ -1,12 +1,14 @@
-//! The contract `distinct(idx)` of a kernel that scatters through `idx`: `out[idx[i]] = in[i]`.
+//! What a contract says of what memory holds: `distinct(idx)` of a kernel that scatters through `idx`, as
+//! `out[idx[i]] = in[i]`; `monotone(row)` of one whose threads work on segments `row[r] .. row[r + 1]`.
 //!
 //! Guarantees: the contract is enough by a proof that the checker accepts, and needed: contents at which the kernel races
 //! without it were found and run. Who writes a place for itself alone scatters. Who reads what it writes (`bins[v[i]]++`), or
-//! writes the same value whoever it is (`seen[v[i]] = 1`), expects several threads there: of that it is no excuse.
+//! writes the same value whoever it is (`seen[v[i]] = 1`), expects several threads there: of that `distinct` is no excuse.
+//! Of segments that overlap nobody expects anything.
 //!
 //! Deliberately absent: kernels of which something else is open, too, and what is stated ([`data`](super::data)).
 
-use super::data;
+use super::data::{self, Datum, Says};
 use super::terms::Terms;
 use crate::calculus::{ArrayId, Expr, Kernel};
 use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, Keeping, PossibleRace, Standing, Verdict};
@@ -16,7 +18,7 @@ use crate::judge::scopes::{Attempt, Candidates};
 use crate::memory_model::AccessKind;
 use std::collections::BTreeSet;
 
-/// Puts the contract of a kernel that scatters into its verdict, if it has one of this kind.
+/// Puts the contract of a kernel that is about contents into its verdict, if it has one of this kind.
 /// `proved` gives the verdict on a kernel that states it, if it is free.
 pub(super) fn settle(
     case: &Case<'_>,
@@ -24,21 +26,26 @@ pub(super) fn settle(
     verdict: &mut Verdict,
     proved: impl Fn(&Attempt, &Kernel, &Terms) -> Option<Verdict>,
 ) -> bool {
-    if verdict.race != Race::PossiblyRacy || !verdict.possible.iter().all(|race| scatters(case, race)) {
+    if verdict.race != Race::PossiblyRacy {
         return false;
     }
+    let scatter = verdict.possible.iter().all(|race| scatters(case, race));
     let arrays: BTreeSet<ArrayId> = verdict.possible.iter().flat_map(indices).collect();
     let readable = data::read_only(case.kernel);
     for array in arrays.into_iter().filter(|array| readable.contains(array)) {
         let is_about = |race: &&PossibleRace| indices(race).any(|read| read == array);
         let contents = verdict.possible.iter().filter(is_about).find_map(|race| race.contents.as_ref());
         let Some(witness) = contents.map(|contents| contents.witness.clone()) else { continue };
-        let terms = Terms { conditions: Vec::new(), distinct: vec![array] };
-        let kernel = terms.stated_in(case.kernel);
-        if let Some(proved) = candidates.proofs.iter().find_map(|attempt| proved(attempt, &kernel, &terms)) {
-            let conjunct = Conjunct { necessary: Some(witness), ..data::conjunct(case.kernel, array) };
-            take(case, verdict, conjunct, (candidates, proved));
-            return true;
+        let sayable = [(Says::Monotone, data::bounds_segments(case.kernel, array)), (Says::Distinct, scatter)];
+        for (says, _) in sayable.into_iter().filter(|(_, is_sayable)| *is_sayable) {
+            let datum = Datum { array, says };
+            let terms = Terms { conditions: Vec::new(), data: vec![datum] };
+            let kernel = terms.stated_in(case.kernel);
+            if let Some(proved) = candidates.proofs.iter().find_map(|attempt| proved(attempt, &kernel, &terms)) {
+                let conjunct = Conjunct { necessary: Some(witness), ..data::conjunct(case.kernel, datum) };
+                take(case, verdict, conjunct, (candidates, proved));
+                return true;
+            }
         }
     }
     false
