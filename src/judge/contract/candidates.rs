@@ -2,7 +2,7 @@
 //!
 //! Those that were abducted from what is open come first ([`abduction`]): what bounds a digit, what covers a span. Then
 //! a list of usual ones, made from what the accesses are addressed by: extents that are powers of two, multiples of a warp or
-//! at most a constant of the kernel, parameters that bound extents or are bounded by them, extents that are 1.
+//! at most a constant of the kernel, sizes that are multiples of what the kernel divides by, parameters that bound extents or are bounded by them, extents that are 1.
 //!
 //! Deliberately absent: whether any of them is enough, or needed.
 
@@ -13,24 +13,22 @@ use crate::memory_model::Level;
 use crate::protocol::{Access, Protocol};
 use crate::prove::Pair;
 use crate::prove::abduction;
-use crate::prove::premises::{Budget, Premises};
+use crate::prove::premises::Premises;
 use std::collections::BTreeSet;
 
 /// Constants of the kernel that bounds are made of.
 const MOST_CONSTANTS: usize = 4;
+/// Nobody asks for multiples of more than that.
+const MOST_DIVISOR: i128 = 1024;
+/// Conditions that are abducted, and multiples, that are tried together, at most.
+const MOST_PAIRED: usize = 5;
 /// Sets that are abducted, at most.
 const MOST_ABDUCTED: usize = 40;
 /// The threads of a warp.
 const WARP: i128 = crate::calculus::eval::WARP as i128;
 
-/// Conditions that may be enough together, and what a proof from them may cost.
-pub(super) struct Set {
-    pub(super) conditions: Vec<Condition>,
-    pub(super) budget: Budget,
-}
-
 /// Sets of conditions, each of which may be enough.
-pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Set> {
+pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Vec<Condition>> {
     let mut sets: Vec<Vec<Condition>> = Vec::new();
     for part in &attempt.parts {
         let premises = Premises::new(protocol, &part.scope);
@@ -39,8 +37,12 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
             for abducted in abduction::premises(&condition) {
                 let of_it = |premise| Condition::of(premise, &protocol.params);
                 let Some(set) = abducted.iter().map(of_it).collect::<Option<Vec<Condition>>>() else { continue };
-                if !sets.contains(&set) {
-                    sets.push(set);
+                let whole = set.iter().map(Condition::in_whole_elements).collect();
+                for set in [whole, set] {
+                    let is_sayable = set.iter().all(|condition| !condition.bounds_by_itself());
+                    if is_sayable && !sets.contains(&set) {
+                        sets.push(set);
+                    }
                 }
             }
         }
@@ -49,14 +51,18 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
     let of_geometry = |condition: &&Condition| condition.leaves().iter().any(|leaf| !matches!(leaf, Leaf::Param(_)));
     sets.sort_by_key(|set| (set.len(), set.iter().filter(of_geometry).count()));
     sets.truncate(MOST_ABDUCTED);
-    let abducted = sets.into_iter().map(|conditions| Set { conditions, budget: Budget::MIDDLE });
-    let usual = usual(protocol, attempt, pairs).into_iter();
-    abducted.chain(usual.map(|condition| Set { conditions: vec![condition], budget: Budget::MIDDLE })).collect()
+    let usual = usual(protocol, attempt, pairs);
+    let few = sets.iter().filter(|set| set.len() == 1).take(MOST_PAIRED);
+    let multiples = || usual.iter().filter(|condition| matches!(condition, Condition::Multiple(..))).take(MOST_PAIRED);
+    let both: Vec<Vec<Condition>> =
+        few.flat_map(|set| multiples().map(|multiple| [multiple.clone(), set[0].clone()].to_vec())).collect();
+    let alone = usual.into_iter().map(|condition| vec![condition]);
+    sets.into_iter().chain(alone).chain(both).collect()
 }
 
 /// Usual conditions, the weaker ones first.
 fn usual(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Condition> {
-    let Mentioned { extents, params, constants, masks } = Mentioned::of(protocol, attempt, pairs);
+    let Mentioned { extents, params, constants, divisors, masks } = Mentioned::of(protocol, attempt, pairs);
     let product = |axis| vec![Leaf::Grid(axis), Leaf::Block(axis)];
     let blocks = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Block(_)));
     let grids = || extents.iter().copied().filter(|leaf| matches!(leaf, Leaf::Grid(_)));
@@ -77,6 +83,14 @@ fn usual(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Vec<Conditio
         found.extend(params.iter().map(|param| Condition::Power(param[0])));
     }
     found.extend(blocks().filter(|leaf| *leaf == Leaf::Block(Axis::X)).map(|leaf| Condition::Multiple(leaf, WARP)));
+    for &divisor in &divisors {
+        // What a division leaves over is often done by one turn of a block.
+        let number = Sum::number(divisor);
+        let at_least = |extent| Condition::Compare(Sum::product(&[extent]), Relation::AtLeast, number.clone());
+        found.extend(blocks().filter(|leaf| *leaf == Leaf::Block(Axis::X)).map(at_least));
+        found.extend(params.iter().map(|param| Condition::Multiple(param[0], divisor)));
+        found.extend(blocks().filter(|_| divisor != WARP).map(|extent| Condition::Multiple(extent, divisor)));
+    }
     for &constant in &constants {
         let at_most = |sum: &[Leaf]| Condition::Compare(Sum::product(sum), Relation::AtMost, Sum::number(constant));
         found.extend(blocks().map(|extent| at_most(&[extent])));
@@ -109,6 +123,8 @@ struct Mentioned {
     params: Vec<ParamId>,
     /// Constants from which bounds of extents may be made, the greatest first.
     constants: Vec<i128>,
+    /// Constants that something is divided or multiplied by, those that divide first, the less before the greater.
+    divisors: Vec<i128>,
     /// Whether bits are taken out of numbers.
     masks: bool,
 }
@@ -116,7 +132,7 @@ struct Mentioned {
 impl Mentioned {
     fn of(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Mentioned {
         let (mut extents, mut params, mut constants) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let mut masks = false;
+        let (mut masks, mut dividing, mut multiplying) = (false, BTreeSet::new(), BTreeSet::new());
         let required = protocol.geometry.required_block;
         let is_free = |var| attempt.parts.iter().any(|part| part.scope.fixed(var, required).is_none());
         for pair in pairs {
@@ -133,6 +149,17 @@ impl Mentioned {
                             params.insert(param);
                         }
                         Expr::Binary(BinaryOp::BitAnd, ..) => masks = true,
+                        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) => {
+                            dividing.extend(protocol.exprs.as_int(by))
+                        }
+                        Expr::Binary(BinaryOp::Shr, _, by) => {
+                            let bits = protocol.exprs.as_int(by).filter(|bits| (1..=10).contains(bits));
+                            dividing.extend(bits.map(|bits| 1 << bits));
+                        }
+                        Expr::Binary(BinaryOp::Mul, one, other) => {
+                            let factors = [one, other].into_iter().filter_map(|factor| protocol.exprs.as_int(factor));
+                            multiplying.extend(factors);
+                        }
                         Expr::Int(value, ScalarType::Int { .. }) if value >= 2 => {
                             constants.extend([value, value / i128::from(access.bytes.max(1))]);
                         }
@@ -155,6 +182,11 @@ impl Mentioned {
             extents: extents.into_iter().filter(free).collect(),
             params: params.into_iter().filter(is_number).take(3).collect(),
             constants: constants.into_iter().rev().filter(usual).take(MOST_CONSTANTS).collect(),
+            divisors: {
+                let divides = |value: &i128| (2..=MOST_DIVISOR).contains(value);
+                let multiplying = multiplying.difference(&dividing).copied().filter(divides);
+                dividing.iter().copied().filter(divides).chain(multiplying).take(MOST_CONSTANTS).collect()
+            },
             masks,
         }
     }

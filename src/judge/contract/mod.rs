@@ -1,7 +1,8 @@
 //! The contract of a kernel that is not free for all launches: under which conditions on a launch it is, and which of the
 //! launches that were found keep it (docs/SEMANTICS.md, "Contracts").
 //!
-//! - [`candidates`]: conditions that may help, abducted from what is open, and usual ones. [`trial`] chooses of them.
+//! - [`candidates`]: conditions that may help, abducted from what is open, and usual ones. [`trial`] chooses of them; [`probe`]
+//!   knows races that they do not exclude.
 //! - The chosen conditions are put into the kernel as if the source stated them, and the whole kernel is proved again: a
 //!   contract is *sufficient* by a proof that the checker accepts.
 //! - Each condition is *necessary*: with the others, but without it, a run shows a race.
@@ -19,6 +20,7 @@ mod data;
 mod keeping;
 mod necessity;
 mod plausible;
+mod probe;
 
 mod stated;
 mod terms;
@@ -44,6 +46,8 @@ use vocabulary::{Condition, Leaf};
 
 /// A kernel with more open pairs than this is not asked about.
 const MOST_PAIRS: usize = 48;
+/// What a launch near the contract may take; a search takes 32 times as much where the launch is fixed.
+const NEAR: refute::Budget = refute::Budget { steps: 60_000 };
 /// Sets of launches that a contract is sought for, the widest first.
 const MOST_ATTEMPTS: usize = 3;
 
@@ -112,7 +116,8 @@ struct Judged {
     standing: Standing,
 }
 
-/// Whether a contract is plausible: each condition is needed, and somebody would make a launch that it admits.
+/// Whether a contract is plausible: each condition is needed, and somebody would make a launch that it admits, or nobody would
+/// make another one.
 fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdict: &Verdict) -> Standing {
     let of = |conflict: &Conflict| Raced { sites: conflict.sites, is_across: !conflict.level.is_one_block() };
     let raced: BTreeSet<Raced> = verdict.conflicts.iter().map(of).collect();
@@ -125,7 +130,8 @@ fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdi
     let races: Vec<Vec<Option<i128>>> = necessary.iter().flatten().map(params).collect();
     let contract = (&found.kernel, found.conditions.as_slice());
     let is_needed = necessary.iter().all(Option::is_some);
-    match is_needed && plausible::is_plausible(contract, &scopes, &raced, &races) {
+    let is_usual = || found.conditions.iter().all(Condition::holds_in_usual_blocks);
+    match is_needed && (is_usual() || plausible::is_plausible(contract, &scopes, &raced, &races)) {
         true => Standing::Plausible,
         false => Standing::Excuse,
     }
@@ -162,7 +168,8 @@ fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, seen: &[Co
     let rest = case.prove_by_rules(attempt, program, Persistence::AskUpTo(MOST_PAIRS));
     let pairs = open_pairs(&rest)?;
     let sets = candidates::sets(case.protocol, attempt, &pairs);
-    let conditions = trial::Trial::new(case.protocol, attempt, &pairs, seen).choose(&sets)?;
+    let probe = probe::Probe::new(case, program, (attempt, &pairs), seen);
+    let conditions = trial::Trial::new(case.protocol, attempt, &pairs, probe).choose(&sets)?;
     let terms = Terms { conditions, data: Vec::new() };
     let kernel = terms.stated_in(case.kernel);
     let mut verdict = proved(case, attempt, &kernel, &terms)?;
@@ -256,9 +263,7 @@ impl Found {
         };
         let launches =
             self.attempt.parts.iter().flat_map(|part| necessity::breaking(&kernel, &part.scope, &self.conditions, at));
-        let searched = |launch: Scope| {
-            refute::search(&kernel, &sites, &launch, stating.search_levels(), &refute::Budget::default())
-        };
+        let searched = |launch: Scope| refute::search(&kernel, &sites, &launch, stating.search_levels(), &NEAR);
         let near = launches.map(searched).find_map(races);
         let conflict = near.or_else(|| {
             let hunts = stating.hunts(&self.attempt, &program);

@@ -82,7 +82,7 @@ pub(super) fn is_plausible(
 }
 
 /// Launches of a scope that are large enough.
-fn geometries(kernel: &Kernel, scope: &Scope) -> Vec<Geometry> {
+pub(super) fn geometries(kernel: &Kernel, scope: &Scope) -> Vec<Geometry> {
     let read = extents::that_matter(kernel);
     let required = kernel.geometry.required_block;
     let fixed = [0, 1, 2].map(|axis| scope.block[axis].or(required.map(|block| block[axis])));

@@ -11,6 +11,9 @@ use crate::check::verdict::ContractKind;
 use crate::prove::LaunchValue;
 use crate::prove::abduction::Premise;
 
+/// Along x every usual block has so many threads.
+const FEW_THREADS: i128 = 8;
+
 /// A value of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leaf {
@@ -246,6 +249,31 @@ impl Condition {
         let [Leaf::Param(param)] = product.as_slice() else { return None };
         let bits = (16..64_u8).find(|&bits| *most == (1_i128 << (bits - 1)) - 1);
         bits.filter(|_| none.is_empty()).map(|bits| (*param, bits))
+    }
+
+    /// The same without what is less than one element: `pitch >= 8 * width` for `pitch + 7 >= 8 * width`, which is a little
+    /// less to ask for, and nothing that anybody says.
+    pub(super) fn in_whole_elements(&self) -> Condition {
+        let Condition::Compare(left, Relation::AtLeast, right) = self else { return self.clone() };
+        let factors = right.0.iter().filter(|(_, product)| !product.is_empty()).map(|(factor, _)| *factor);
+        let element = factors.min().unwrap_or(0);
+        let is_less = |(number, product): &(i128, Vec<Leaf>)| product.is_empty() && *number < element;
+        let kept: Vec<_> = left.0.iter().filter(|term| !is_less(term)).cloned().collect();
+        if kept.is_empty() { self.clone() } else { Condition::Compare(Sum(kept), Relation::AtLeast, right.clone()) }
+    }
+
+    /// Whether it only asks for a few threads along x, which blocks have that anybody launches.
+    pub(super) fn holds_in_usual_blocks(&self) -> bool {
+        let Condition::Compare(left, Relation::AtLeast, right) = self else { return false };
+        let is_few = matches!(right.0.as_slice(), [(few, none)] if none.is_empty() && *few <= FEW_THREADS);
+        is_few && left.0 == [(1, vec![Leaf::Block(Axis::X)])]
+    }
+
+    /// Whether a parameter stands on both sides, as in `pitch + 3 >= gridDim.y * pitch`: what nobody would say of it.
+    pub(super) fn bounds_by_itself(&self) -> bool {
+        let Condition::Compare(left, _, right) = self else { return false };
+        let is_param = |leaf: &Leaf| matches!(leaf, Leaf::Param(_));
+        left.leaves().filter(is_param).any(|leaf| right.leaves().any(|other| other == leaf))
     }
 
     /// What it is about.

@@ -117,7 +117,43 @@ struct Cancellation<'a> {
     degree: u32,
     seen: FxHashSet<Poly>,
     /// Made when there is a choice for the first time.
-    facts: OnceCell<Least>,
+    facts: OnceCell<Known<'a>>,
+}
+
+/// What single facts say.
+struct Known<'a> {
+    state: &'a State,
+    least: Least,
+    /// Facts about values that all threads share.
+    uniform: Vec<&'a Poly>,
+}
+
+impl<'a> Known<'a> {
+    fn of(state: &'a State) -> Known<'a> {
+        let uniform = state.facts.iter().filter(|fact| !fact.is_private()).collect();
+        Known { state, least: Least::of(state), uniform }
+    }
+
+    /// Whether a fact says that a sum is not negative, or would without what adds to it.
+    fn says(&self, sum: &Poly) -> bool {
+        let less = || less(sum, self.state);
+        self.least.says(sum) || less().is_some_and(|less| self.least.says(&less) || self.multiple_says(&less))
+    }
+
+    /// Whether a uniform fact takes away all that is taken from a sum: of `pitch - w` the fact `pitch - 4*w >= 0` does.
+    fn multiple_says(&self, sum: &Poly) -> bool {
+        let bad = bad_monomials(sum, self.state);
+        let [bad] = bad[..] else { return false };
+        let mine = sum.coefficient(bad);
+        let ends = |fact: &Poly| {
+            let theirs = fact.coefficient(bad);
+            let (mine, theirs) = (mine.checked_abs()?, theirs.checked_abs().filter(|_| mine < 0 && theirs < 0)?);
+            let gcd = gcd_of(mine, theirs);
+            let rest = sum.scaled(theirs / gcd)?.plus_multiple(fact, Monomial::ONE, -(mine / gcd))?;
+            Some(rest.terms().iter().all(|&term| is_good(term, self.state)))
+        };
+        self.uniform.iter().any(|fact| ends(fact) == Some(true))
+    }
 }
 
 /// A way to cancel the greatest bad monomial.
@@ -144,9 +180,8 @@ impl Cancellation<'_> {
         let mut steps = self.steps(goal, bad, target);
         if steps.len() > 1 {
             // Most certificates end with two facts, and each of them may be cancelled in many other ways.
-            let facts = self.facts.get_or_init(|| Least::of(self.state));
-            let says = |rest: &Poly| facts.says(rest) || less(rest, self.state).is_some_and(|less| facts.says(&less));
-            steps.sort_by_cached_key(|step| (!step.bad.is_empty() && !says(&step.rest), step.order));
+            let known = self.facts.get_or_init(|| Known::of(self.state));
+            steps.sort_by_cached_key(|step| (!step.bad.is_empty() && !known.says(&step.rest), step.order));
         }
         for step in steps {
             self.left = self.left.checked_sub(1)?;
