@@ -142,3 +142,40 @@ fn real_solvers_prove_and_refute_what_rules_leave_open() {
         assert_eq!(String::from_utf8(again.unwrap().stdout).unwrap(), out, "the same input, the same answer");
     }
 }
+
+/// Waits until something is so, for a minute at most.
+#[cfg(unix)]
+#[track_caller]
+fn wait_until(is_so: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed().as_secs() < 60, "it took longer than a minute");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_run_that_waits_for_a_solver_and_leaves_no_process() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        // The first file is done when the solver is asked about the second one, for which it would take an hour.
+        let place = Place::with(&[("a.cu", DECIDED), ("b.cu", OPEN)]);
+        let solver = fake(&place, "echo $$ > \"$0.pid\"; exec sleep 3600");
+        let arguments = ["check", "--color", "never", "--jobs", "1", "--time-limit", "3600", "a.cu", "b.cu"];
+        let mut command = place.command(&arguments);
+        command.env("RACEPROOF_Z3", solver).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = command.spawn().unwrap();
+        let asked = || fs::read_to_string(place.path().join("z3.pid")).is_ok_and(|text| text.ends_with('\n'));
+        wait_until(asked);
+        let sent = std::process::Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let (out, err) = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).into();
+        assert_eq!(output.status.code(), Some(code), "{signal}: {err}");
+        assert!(out.contains("free_k (a.cu:1): race-free"), "{signal}: {out}");
+        assert!(err.contains("interrupted: 1 of 2 files were not checked"), "{signal}: {err}");
+        let solver = fs::read_to_string(place.path().join("z3.pid")).unwrap();
+        let still_there = std::process::Command::new("kill").args(["-0", solver.trim()]).output().unwrap();
+        assert!(!still_there.status.success(), "{signal}: the solver goes on");
+    }
+}

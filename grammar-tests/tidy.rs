@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     ("lib", &[]),
+    ("children", &[]),
     ("arena", &[]),
     ("source", &[]),
     ("diagnostic", &[]),
     ("preprocess", &["diagnostic"]),
     ("syntax", &[]),
     // The front ends never use each other.
-    ("front/clang", &["front/account", "syntax", "preprocess", "diagnostic"]),
+    ("front/clang", &["front/account", "syntax", "preprocess", "diagnostic", "children"]),
     ("front/tree_sitter", &["front/account", "front/mentions", "syntax", "preprocess", "diagnostic"]),
     ("front/account", &["syntax", "preprocess"]),
     ("front/mentions", &["syntax", "preprocess"]),
@@ -43,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
-    ("smt", &[]),
+    ("smt", &["children"]),
     // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know
     // states, and `premises` alone knows both.
     ("prove", &["protocol", "calculus", "memory_model"]),
@@ -71,6 +72,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "driver",
         &[
             "amplify",
+            "children",
             "diagnostic",
             "preprocess",
             "syntax",

@@ -18,6 +18,7 @@ pub mod arena;
 pub mod builtins;
 pub mod calculus;
 pub mod check;
+pub mod children;
 pub mod cli;
 pub mod diagnostic;
 pub mod driver;

@@ -24,9 +24,10 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
         bail!("--no-log: nothing can be said without a log");
     }
     let mut request = request(&args.run)?;
+    let interrupt = Interrupt::listen();
     let prepared = match prepare(&request) {
         Ok(prepared) => prepared,
-        Err(error) => return Ok(failed(&error)),
+        Err(error) => return Ok(failed(&error, &interrupt)),
     };
     let options = super::options::for_amplify(args)?;
     let mut files = Vec::new();
@@ -39,11 +40,10 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
             }
         }
     }
-    let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
     let built = match built(&args.run, prepared, &mut request, &stop) {
         Ok(built) => built,
-        Err(error) => return Ok(failed(&error)),
+        Err(error) => return Ok(failed(&error, &interrupt)),
     };
     let log = args.run.log.clone().unwrap_or_else(|| built.scratch_log());
     note("executing the program");
@@ -53,7 +53,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     };
     let ran = match built.run(&RunOptions { log: Some(log.clone()), output, ..request.run }, &stop) {
         Ok(ran) => ran,
-        Err(error) => return Ok(failed(&error)),
+        Err(error) => return Ok(failed(&error, &interrupt)),
     };
     let how = ended(&args.run, &ran);
     if ran.launched.is_empty() {

@@ -12,7 +12,7 @@ use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
 use crate::driver::options::Options;
-use crate::driver::parallel::{Input, Problem, Run, check_all};
+use crate::driver::parallel::{Input, Problem, Run, check_until};
 use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
 use crate::driver::stated_contracts::StatedContracts;
@@ -20,6 +20,7 @@ use crate::source::discover::discover;
 use anyhow::{Context, Result, ensure};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
@@ -32,12 +33,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
-    let mut run = checked(args, &inputs, &options);
+    let interrupt = Interrupt::listen();
+    let mut run = checked(args, &inputs, &options, &interrupt);
     if args.fix && run.unfinished == 0 {
         let (changed, outcome) = fix::write(&run.report);
         exit = exit.max(outcome);
         if changed > 0 {
-            run = checked(args, &inputs, &options);
+            run = checked(args, &inputs, &options, &interrupt);
         }
     }
     for error in store.map_or_else(Vec::new, |mut store| write_all(&mut run, &mut store)) {
@@ -57,7 +59,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     if run.unfinished > 0 {
         let (left, all) = (run.unfinished, inputs.len());
         complain(&format!("interrupted: {left} of {all} files were not checked; what is reported is about the others"));
-        return Ok(Exit::Interrupted);
+        return Ok(Exit::Interrupted(interrupt.exit_code()));
     }
     exit = exit.max(unmatched_kernels(&run, &options));
     exit = exit.max(unmatched_params(&run, &options));
@@ -96,10 +98,11 @@ pub(super) fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn checked(args: &CheckArgs, inputs: &[Input], options: &Options) -> Run {
-    let interrupt = Interrupt::listen();
+fn checked(args: &CheckArgs, inputs: &[Input], options: &Options, interrupt: &Interrupt) -> Run {
+    let interrupt = interrupt.clone();
     let bar = if args.output.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs.len(), interrupt) };
-    let run = check_all(inputs, options, &bar);
+    let bar = Arc::new(bar);
+    let run = check_until(inputs.to_vec(), options.clone(), Arc::clone(&bar) as Arc<_>);
     bar.finish();
     run
 }

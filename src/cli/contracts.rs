@@ -8,9 +8,10 @@ use super::output::{complain, to_stdout};
 use super::progress::Bar;
 use crate::diagnostic::render::contracts::{Listed, json, text};
 use crate::driver::crash;
-use crate::driver::parallel::{Input, check_all};
+use crate::driver::parallel::{Input, check_until};
 use crate::source::discover::discover;
 use anyhow::{Context, Result};
+use std::sync::Arc;
 
 /// Runs the command.
 pub(super) fn run(args: &ContractsArgs) -> Result<Exit> {
@@ -20,14 +21,15 @@ pub(super) fn run(args: &ContractsArgs) -> Result<Exit> {
     let mut exit = if errors.is_empty() { Exit::Clean } else { Exit::Usage };
     crash::arm(crash::Inputs::Files);
     let inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
-    let bar = Bar::new(inputs.len(), Interrupt::listen());
-    let run = check_all(&inputs, &options, &bar);
+    let interrupt = Interrupt::listen();
+    let bar = Arc::new(Bar::new(inputs.len(), interrupt.clone()));
+    let run = check_until(inputs, options.clone(), Arc::clone(&bar) as Arc<_>);
     bar.finish();
     exit = exit.max(problems(&run.problems));
     if run.unfinished > 0 {
         // Half a table looks like one in which kernels need no contract any more.
         complain("interrupted: no table is written");
-        return Ok(Exit::Interrupted);
+        return Ok(Exit::Interrupted(interrupt.exit_code()));
     }
     exit = exit.max(unmatched_kernels(&run, &options));
     let listed = if args.all { Listed::All } else { Listed::WithContract };

@@ -1,34 +1,48 @@
-//! Ctrl-C: the first one ends the run after the files that are under way, so that what was found is not lost;
-//! the second one ends the process at once.
+//! Ctrl-C, and the signals by which systems ask a process to end: the first one ends the run, so that what was found is
+//! not lost; the second one ends the process at once.
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What shells give a process that SIGINT ended.
-pub(super) const EXIT_CODE: u8 = 130;
+const OF_CTRL_C: u8 = code(SIGINT);
 
-/// Whether the user wants the run to end.
+/// What shells give a process that a signal ended.
+const fn code(signal: i32) -> u8 {
+    128 + signal as u8
+}
+
+/// Whether the user, or the system, wants the run to end.
 #[derive(Clone, Default)]
 pub(super) struct Interrupt {
-    pressed: Arc<AtomicBool>,
+    came: Arc<AtomicBool>,
+    code: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    /// Begins to listen. Where the system does not allow it, Ctrl-C ends the process as usual.
+    /// Begins to listen. Where the system does not allow it, signals end the process as usual.
     pub(super) fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
-        // In this order: the action that is registered first must still see the flag unset on the first Ctrl-C.
-        let ends = flag::register_conditional_shutdown(SIGINT, EXIT_CODE.into(), Arc::clone(&interrupt.pressed));
-        if ends.is_ok() {
-            let _ = flag::register(SIGINT, Arc::clone(&interrupt.pressed));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // In this order: the action that is registered first must still see the flag unset on the first signal.
+            let ends = flag::register_conditional_shutdown(signal, code(signal).into(), Arc::clone(&interrupt.came));
+            if ends.is_ok() {
+                let _ = flag::register_usize(signal, Arc::clone(&interrupt.code), code(signal).into());
+                let _ = flag::register(signal, Arc::clone(&interrupt.came));
+            }
         }
         interrupt
     }
 
-    /// Whether Ctrl-C was pressed.
+    /// Whether a signal came.
     pub(super) fn is_pressed(&self) -> bool {
-        self.pressed.load(Ordering::Relaxed)
+        self.came.load(Ordering::Relaxed)
+    }
+
+    /// The exit code for the signal that came.
+    pub(super) fn exit_code(&self) -> u8 {
+        u8::try_from(self.code.load(Ordering::Relaxed)).ok().filter(|&code| code > 0).unwrap_or(OF_CTRL_C)
     }
 }

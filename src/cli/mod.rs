@@ -3,7 +3,7 @@
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
 //! contract (docs/ARCHITECTURE.md, "Contracts"): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof;
-//! 130, as shells have it, where the user interrupted the run.
+//! 130, 143 and 129, as shells have them, where the user or the system ended the run.
 //!
 //! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
 
@@ -42,8 +42,8 @@ enum Exit {
     Usage,
     /// raceproof failed.
     Bug,
-    /// The user ended the run.
-    Interrupted,
+    /// The user, or the system, ended the run: the exit code for the signal.
+    Interrupted(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -53,7 +53,7 @@ impl From<Exit> for ExitCode {
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::Bug => 101,
-            Exit::Interrupted => interrupt::EXIT_CODE,
+            Exit::Interrupted(code) => code,
         })
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     let stop = || interrupt.is_pressed();
     let built = match prepare(&request).and_then(|prepared| built(args, prepared, &mut request, &stop)) {
         Ok(built) => built,
-        Err(error) => return Ok(failed(&error)),
+        Err(error) => return Ok(failed(&error, &interrupt)),
     };
     for line in &built.left_out {
         note(line);
@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     note("executing the program");
     match built.run(&options, &stop) {
         Ok(ran) => conclude((args, &request.options), options.log.as_deref(), &ran, &built.left_out),
-        Err(error) => Ok(failed(&error)),
+        Err(error) => Ok(failed(&error, &interrupt)),
     }
 }
 
@@ -117,14 +117,14 @@ fn log(args: &RunArgs, built: &Built) -> Option<PathBuf> {
 }
 
 /// Says why there was no run.
-pub(super) fn failed(error: &RunError) -> Exit {
+pub(super) fn failed(error: &RunError, interrupt: &Interrupt) -> Exit {
     if let Some(messages) = error.compiler_messages() {
         let _ = std::io::stderr().lock().write_all(messages.as_bytes());
     }
     complain(&error.to_string());
     match error {
         RunError::Bug { .. } => Exit::Bug,
-        error if error.is_interrupt() => Exit::Interrupted,
+        error if error.is_interrupt() => Exit::Interrupted(interrupt.exit_code()),
         _ => Exit::Usage,
     }
 }

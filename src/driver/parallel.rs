@@ -14,15 +14,24 @@ use super::repeats;
 use super::reproduce::Drafted;
 use super::units::Units;
 use super::{Checked, check_source_of_many, language_of};
+use crate::children;
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// Stack of a worker. Passes bound their depth; this is what their bounds are made for.
 const STACK_BYTES: usize = 64 << 20;
+
+/// How long nobody looks whether the run is to end.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Larger files are refused: offsets are 32 bits wide, and no kernel is that long.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -100,14 +109,61 @@ struct Several {
 /// Checks all inputs; results stand in the order of the inputs. Any worker may take any one of them (`with_max_len`):
 /// in longer pieces, a few costly files leave the other workers idle at the end.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
+    let outcomes = Mutex::new(Vec::from_iter(inputs.iter().map(|_| None)));
+    check_each(inputs, options, progress, &outcomes);
+    gathered(taken(&outcomes))
+}
+
+/// The same on threads of their own, which are left to themselves once [`Progress::stops`] says so: the inputs that are done by
+/// then are told within moments, however long others take. No child process can be started after that ([`children`]); whoever
+/// asked is expected to end this one.
+pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progress + Send>) -> Run {
+    let outcomes = Arc::new(Mutex::new(Vec::from_iter(inputs.iter().map(|_| None))));
+    let (end, ended) = mpsc::channel::<()>();
+    let work = {
+        let (outcomes, progress) = (Arc::clone(&outcomes), Arc::clone(&progress));
+        move || {
+            check_each(&inputs, &options, &*progress, &outcomes);
+            drop(end);
+        }
+    };
+    let worker = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
+    let worker = worker.expect("the system can start a thread");
+    while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if progress.stops() {
+            children::end_all();
+            return gathered(taken(&outcomes));
+        }
+    }
+    if let Err(panic) = worker.join() {
+        resume_unwind(panic);
+    }
+    gathered(taken(&outcomes))
+}
+
+type Outcomes = Mutex<Vec<Option<Outcome>>>;
+
+fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
     let files: Vec<&Path> = inputs.iter().filter_map(Input::on_disk).collect();
     let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
-    let outcomes = on_workers(options.jobs, || {
-        let check = |(position, input)| {
-            crash::working_at(position, || check_one((position, input), options, several.as_ref(), progress))
-        };
-        inputs.par_iter().enumerate().with_max_len(1).map(check).collect::<Vec<_>>()
+    on_workers(options.jobs, || {
+        inputs.par_iter().enumerate().with_max_len(1).for_each(|(position, input)| {
+            let check = || check_one((position, input), options, several.as_ref(), progress);
+            let outcome = crash::working_at(position, check);
+            // Who was left to itself has no place any more.
+            if let Some(place) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(position) {
+                *place = outcome;
+            }
+        });
     });
+}
+
+/// What is done by now.
+fn taken(outcomes: &Outcomes) -> Vec<Option<Outcome>> {
+    std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn gathered(outcomes: Vec<Option<Outcome>>) -> Run {
     let mut run = Run::default();
     for outcome in outcomes {
         let Some(outcome) = outcome else {

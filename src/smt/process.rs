@@ -4,9 +4,10 @@
 //! that does not write keeps anyone waiting past the deadline. What it writes is bounded. Dropping a
 //! [`Process`] kills it.
 
+use crate::children::{self, Child};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
@@ -29,7 +30,8 @@ pub(super) enum Silence {
 /// A running solver.
 #[derive(Debug)]
 pub(super) struct Process {
-    child: Child,
+    /// It ends with the process.
+    _child: Child,
     input: Sender<String>,
     output: Receiver<Vec<u8>>,
     /// What was read beyond the last answer.
@@ -40,16 +42,8 @@ pub(super) struct Process {
 impl Process {
     /// Starts `program`.
     pub(super) fn start(program: &Path, arguments: &[String]) -> std::io::Result<Process> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let (mut stdin, mut stdout) = match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => (stdin, stdout),
-            _ => return Err(std::io::Error::other("no pipes")),
-        };
+        let mut command = Command::new(program);
+        let (child, mut stdin, mut stdout) = children::start(command.args(arguments).stderr(Stdio::null()))?;
         let (input, texts) = mpsc::channel::<String>();
         std::thread::spawn(move || {
             for text in texts {
@@ -66,7 +60,7 @@ impl Process {
                 && chunks.send(buffer[..read].to_vec()).is_ok()
             {}
         });
-        Ok(Process { child, input, output, rest: Vec::new(), asked: 0 })
+        Ok(Process { _child: child, input, output, rest: Vec::new(), asked: 0 })
     }
 
     /// Sends text that gets no answer.
@@ -102,14 +96,6 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => return Err(Silence::Died),
             }
         }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended by itself: then there is nothing to kill, and waiting returns at once.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,10 +7,11 @@
 
 use super::wire::{self, Greeting, Job, Parsed, Reply, WireError};
 use super::worker::MEMORY_VARIABLE;
+use crate::children::{self, Child};
 use std::ffi::OsString;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -74,7 +75,8 @@ pub struct Pool {
 
 #[derive(Debug)]
 struct Worker {
-    child: Child,
+    /// It ends with the worker.
+    _child: Child,
     jobs: Sender<Job>,
     replies: Receiver<Result<Reply, Failure>>,
     /// What its libclang calls itself.
@@ -149,22 +151,18 @@ impl Pool {
 
 impl Worker {
     fn start(start: &Start, limits: Limits) -> Result<Worker, Failure> {
-        let mut child = Command::new(&start.program)
+        let mut command = Command::new(&start.program);
+        command
             .args(&start.arguments)
             .env("LIBCLANG_PATH", &start.library)
             .env(MEMORY_VARIABLE, limits.memory.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
+            .stderr(Stdio::null());
+        let (child, input, output) = children::start(&mut command)
             .map_err(|error| Failure::Unusable(format!("no worker process can be started: {error}")))?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Failure::Unusable("a worker process without pipes".to_owned()));
-        };
         let (jobs, taken) = mpsc::channel();
         let (given, replies) = mpsc::channel();
         let (greet, greeting) = mpsc::channel();
-        let mut worker = Worker { child, jobs, replies, version: String::new() };
+        let mut worker = Worker { _child: child, jobs, replies, version: String::new() };
         // The thread ends when the worker dies or is killed, or when nobody asks any more.
         let conversation = std::thread::Builder::new().spawn(move || {
             converse(&mut BufWriter::new(input), &mut BufReader::new(output), &taken, &given, &greet);
@@ -191,14 +189,6 @@ fn await_from<T>(from: &Receiver<Result<T, Failure>>, deadline: Duration) -> Res
         Ok(answer) => answer,
         Err(RecvTimeoutError::Timeout) => Err(Failure::TimedOut(deadline)),
         Err(RecvTimeoutError::Disconnected) => Err(Failure::Died),
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // It may have gone already; then there is nothing to kill, only to collect.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

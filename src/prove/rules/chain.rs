@@ -28,26 +28,39 @@ pub fn applies(state: &State) -> bool {
 }
 
 fn found(state: &State) -> Option<([Poly; 2], Poly)> {
-    let short: Vec<&Poly> = state.facts.iter().filter(|fact| fact.size() <= TERMS && side(fact).is_some()).collect();
-    let pairs = short.iter().flat_map(|first| short.iter().map(move |second| (*first, *second)));
-    pairs.filter(|(first, second)| side(first) == side(second)).find_map(|(first, second)| {
+    let short: Vec<Bound<'_>> = state.facts.iter().filter(|fact| fact.size() <= TERMS).filter_map(Bound::of).collect();
+    let pairs = short.iter().flat_map(|first| short.iter().map(move |second| (first, second)));
+    pairs.filter(|(first, second)| first.side == second.side).find_map(|(first, second)| {
         let sum = linked(first, second).filter(|sum| !state.facts.contains(sum))?;
-        Some(([first.clone(), second.clone()], sum))
+        Some(([first.fact.clone(), second.fact.clone()], sum))
     })
 }
 
-/// The thread whose values a fact is about, if it is one.
-fn side(fact: &Poly) -> Option<Side> {
-    let mut sides = fact.atoms().into_iter().filter_map(Atom::side);
-    let side = sides.next()?;
-    sides.all(|other| other == side).then_some(side)
+/// A fact about values of one thread.
+struct Bound<'s> {
+    fact: &'s Poly,
+    side: Side,
+    /// Its terms in which such values are.
+    private: Vec<(Monomial, i64)>,
+}
+
+impl<'s> Bound<'s> {
+    fn of(fact: &'s Poly) -> Option<Bound<'s>> {
+        let mut sides = fact.terms().iter().flat_map(|term| term.0.atoms()).filter_map(Atom::side);
+        let side = sides.next()?;
+        if !sides.all(|other| other == side) {
+            return None;
+        }
+        let private = fact.terms().iter().copied().filter(|term| term.0.private_part() != Monomial::ONE).collect();
+        Some(Bound { fact, side, private })
+    }
 }
 
 /// The sum, if nothing is left in it of what the second fact says of its thread, but something of the first.
-fn linked(first: &Poly, second: &Poly) -> Option<Poly> {
-    let mut private = second.terms().iter().filter(|term| term.0.private_part() != Monomial::ONE);
-    if !private.all(|&(monomial, factor)| first.coefficient(monomial).checked_neg() == Some(factor)) {
+fn linked(first: &Bound<'_>, second: &Bound<'_>) -> Option<Poly> {
+    let goes = |&(monomial, factor): &(Monomial, i64)| first.fact.coefficient(monomial).checked_neg() == Some(factor);
+    if !second.private.iter().all(goes) {
         return None;
     }
-    first.plus(second).filter(|sum| sum.is_private() && sum.size() <= first.size())
+    first.fact.plus(second.fact).filter(|sum| sum.is_private() && sum.size() <= first.fact.size())
 }
