@@ -55,7 +55,7 @@ const TRIES: u64 = 3;
 /// Instructions of a launch in raceproof's own semantics.
 const BUDGET: u64 = 2_000_000;
 /// Memory for the check of a log.
-const MEMORY: u64 = 64 << 20;
+const MEMORY: u64 = 512 << 20;
 
 /// What was found about one kernel, in words: empty if all agrees.
 type Complaints = BTreeMap<(PathBuf, String), String>;

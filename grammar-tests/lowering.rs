@@ -131,8 +131,13 @@ fn reads_in_loop_conditions_recur_at_every_test() {
         ],
     );
     check(
-        "__global__ void k(int *a, int *b) { for (int i = 0; i < a[0]; i++) b[i] = 2; }",
+        "__global__ void k(int *a) { for (int i = 0; i < a[0]; i++) a[i] = 2; }",
         &["loop while test.2 @3 {", "let i = i + 1", "let a.3 = read a[0; 4] @2", "let test.2 = i < a.3"],
+    );
+    // Where nobody writes what is read, the first bound holds, and it is read again all the same.
+    check(
+        "__global__ void k(int *a, int *b) { for (int i = 0; i < a[0]; i++) b[i] = 2; }",
+        &["for i = i while i < a.1 step + 1 @3 {", "let a.3 = read a[0; 4] @2"],
     );
     check(
         "__global__ void k(int *a) { do { a[1] = 1; } while (a[0]); }",
