@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn who_is_dropped_is_killed() {
-        let (child, _input, mut output) = start(Command::new("/bin/sh").args(["-c", "sleep 100"])).expect("a child");
+        let (child, _input, mut output) =
+            start(Command::new("/bin/sh").args(["-c", "exec sleep 100"])).expect("a child");
         drop(child);
         // The pipe is closed where nobody is left who writes to it.
         let mut text = String::new();
