@@ -4,15 +4,13 @@
 //!
 //! Kernels are put together from forms that the seed draws, some of which break what the pass or the contract asks for.
 
-use super::handed::{lowered, rechecked_for, walked};
-use super::scatters::refutation;
+use super::handed::walked;
+use super::scatters::holds_in_runs;
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough};
 use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Chosen, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel, Stmt, statements};
-use raceproof::diagnostic::report::Race;
-use raceproof::driver::options::Launches;
 use raceproof::settle;
 
 const BOUNDS: Law = Law::new("kept bounds", tiers(200, 1_000, 20_000));
@@ -125,22 +123,5 @@ fn loops_whose_bounds_are_kept_make_the_same_accesses() {
 
 #[test]
 fn segments_of_monotone_bounds_do_not_meet() {
-    let found: Vec<bool> = MONOTONE.each(|seed| {
-        let text = kernel(seed);
-        let report = rechecked_for(&text, Launches::OfContracts);
-        let conjuncts = report.contract.iter().flat_map(|contract| &contract.conjuncts);
-        let monotone: Vec<_> = conjuncts.filter(|conjunct| conjunct.text == "monotone(row)").collect();
-        let is_of_data = report.race == Race::RaceFree && !monotone.is_empty();
-        if is_of_data {
-            assert!(monotone.iter().all(|conjunct| conjunct.necessary.is_some()), "seed {seed}\n{text}");
-            let has_one_block = report.contract.iter().any(|contract| contract.to_keep().count() > 1);
-            let ascending = |dice: &mut Dice| ascending(&lowered(&text), dice);
-            let refuted = if has_one_block { None } else { refutation(&text, seed, ascending) };
-            assert_eq!(refuted, None, "seed {seed}\n{text}");
-        }
-        is_of_data
-    });
-    let with = found.iter().filter(|&&it| it).count();
-    eprintln!("{} kernels, {with} of them free with monotone bounds", found.len());
-    assert!(is_enough(with, found.len(), 20), "only {with} of {}", found.len());
+    holds_in_runs(&MONOTONE, ("monotone(row)", 20), kernel, ascending);
 }

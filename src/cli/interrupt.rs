@@ -1,10 +1,18 @@
 //! Ctrl-C, and the signals by which systems ask a process to end: the first one ends the run, so that what was found is
 //! not lost; the second one ends the process at once.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The signals that ask a process to end.
+#[cfg(unix)]
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const ENDING: [i32; 2] = [SIGINT, SIGTERM];
 
 /// What shells give a process that SIGINT ended.
 const OF_CTRL_C: u8 = code(SIGINT);
@@ -25,7 +33,7 @@ impl Interrupt {
     /// Begins to listen. Where the system does not allow it, signals end the process as usual.
     pub(super) fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in ENDING {
             // In this order: the action that is registered first must still see the flag unset on the first signal.
             let ends = flag::register_conditional_shutdown(signal, code(signal).into(), Arc::clone(&interrupt.came));
             if ends.is_ok() {

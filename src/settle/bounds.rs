@@ -12,6 +12,9 @@
 //! end of a turn gives what the read before the loop gave, so the tests agree. The reads at the ends of turns stay, so that
 //! runs notice them.
 //!
+//! That nobody else writes memory while the kernel runs is taken for granted, as wherever two threads read one place,
+//! `volatile` or not.
+//!
 //! Deliberately absent: bounds that pointers of other names may write (arrays of two parameters are taken as disjoint, which
 //! verdicts say), loops with `break`, and steps that wrap on purpose.
 
@@ -40,8 +43,16 @@ pub(super) fn keep(kernel: &mut Kernel) {
             && !kernel.unsupported.iter().any(|entry| reached(&entry.arrays))
     };
     let staying: FxHashSet<ArrayId> = kernel.arrays.handles().filter(|&array| stays(array)).collect();
+    let mut mentioned: FxHashMap<VarId, usize> = FxHashMap::default();
+    each_expr(&kernel.body, &mut |expr| {
+        kernel.exprs.visit(expr, |_, node| {
+            if let Expr::Var(var) = node {
+                *mentioned.entry(*var).or_default() += 1;
+            }
+        });
+    });
     let body = std::mem::take(&mut kernel.body);
-    let mut keeping = Keeping { exprs: &mut kernel.exprs, vars: &kernel.vars, staying: &staying };
+    let mut keeping = Keeping { exprs: &mut kernel.exprs, vars: &kernel.vars, staying: &staying, mentioned };
     kernel.body = keeping.block(body);
 }
 
@@ -49,6 +60,8 @@ struct Keeping<'k> {
     exprs: &'k mut Exprs,
     vars: &'k Arena<Variable>,
     staying: &'k FxHashSet<ArrayId>,
+    /// In how many expressions each variable stands.
+    mentioned: FxHashMap<VarId, usize>,
 }
 
 /// The last statements of a list, which end in a test.
@@ -85,6 +98,10 @@ impl Keeping<'_> {
     fn counted(&mut self, stmt: &Stmt, before: &[Stmt]) -> Option<For> {
         let Stmt::Loop { test: Test::Before(test), body, site } = stmt else { return None };
         let Expr::Var(flag) = self.exprs[*test] else { return None };
+        // The counted loop does without the flag: nothing else may ask for it.
+        if self.mentioned.get(&flag) != Some(&1) {
+            return None;
+        }
         let first = ending(before, flag)?;
         let again = ending(body, flag)?;
         let kept = again.reads.len();
@@ -102,7 +119,8 @@ impl Keeping<'_> {
         changed.insert(var);
         let mut same: FxHashMap<VarId, VarId> = FxHashMap::default();
         for ((one, place), (other, place_again)) in first_reads.iter().zip(&again.reads) {
-            let is_same = place.array == place_again.array
+            let is_same = one != other
+                && place.array == place_again.array
                 && place.bytes == place_again.bytes
                 && self.staying.contains(&place.array)
                 && !changed.contains(one)
@@ -116,8 +134,8 @@ impl Keeping<'_> {
         if self.renamed(again.test, &same) != first.test {
             return None;
         }
-        // Neither the flag nor what was read again is anything but the test's.
-        let own: FxHashSet<VarId> = same.keys().copied().chain([flag]).collect();
+        // What was read again is nothing but the test's: a turn would see that of the turn before.
+        let own: FxHashSet<VarId> = same.keys().copied().collect();
         if self.uses(turn, &own) || self.mentions(next, &own) {
             return None;
         }
@@ -178,4 +196,39 @@ fn ending(body: &[Stmt], flag: VarId) -> Option<Ending> {
     let mut reads: Vec<_> = before.iter().rev().map_while(read).collect();
     reads.reverse();
     (*var == flag).then_some(Ending { reads, test: *value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calculus::text::parse;
+
+    /// Whether the loop becomes a counted one, with so much before its step, behind it, and behind the loop.
+    fn is_counted(turn: &str, again: &str, behind: &str) -> bool {
+        let text = format!(
+            "kernel k(n: i32) {{ global param a: element 4 global param y: element 4 var i: i32 var first: i32 var again: i32
+             var test: bool
+             let i = 0 let first = read a[0; 4] @0 let test = i < first
+             loop while test @4 {{ {turn} let i = i + 1 {again} }} {behind} }}"
+        );
+        let mut kernel = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        keep(&mut kernel);
+        kernel.body.iter().any(|stmt| matches!(stmt, Stmt::For(_)))
+    }
+
+    #[test]
+    fn a_bound_is_kept_if_nothing_moves_it_and_nobody_asks_for_its_test() {
+        let write = "write y[convert<i64>(i) * 4; 4] := i @1";
+        let again = "let again = read a[0; 4] @2 let test = i < again";
+        assert!(is_counted(write, again, ""));
+        // Another place, another test, a variable that is read into itself.
+        assert!(!is_counted(write, "let again = read a[4; 4] @2 let test = i < again", ""));
+        assert!(!is_counted(write, "let again = read a[0; 4] @2 let test = i <= again", ""));
+        assert!(!is_counted(write, "let first = read a[0; 4] @2 let test = i < first", ""));
+        // The array is written; the variable is moved; what was read again is used in the turn, the flag behind the loop.
+        assert!(!is_counted("write a[convert<i64>(i) * 4; 4] := i @1", again, ""));
+        assert!(!is_counted("let i = i + 1", again, ""));
+        assert!(!is_counted("write y[convert<i64>(again) * 4; 4] := i @1", again, ""));
+        assert!(!is_counted(write, again, "if test { write y[0; 4] := 1 @3 }"));
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! Those that were abducted from what is open come first ([`abduction`]): what bounds a digit, what covers a span. Then
 //! a list of usual ones, made from what the accesses are addressed by: extents that are powers of two, multiples of a warp or
-//! at most a constant of the kernel, sizes that are multiples of what the kernel divides by, parameters that bound extents or are bounded by them, extents that are 1.
+//! at most a constant of the kernel, sizes that are multiples of what the kernel divides by, parameters that bound extents or
+//! are bounded by them, extents that are 1; and a multiple together with what was abducted.
 //!
 //! Deliberately absent: whether any of them is enough, or needed.
 
@@ -55,7 +56,7 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
     let few = sets.iter().filter(|set| set.len() == 1).take(MOST_PAIRED);
     let multiples = || usual.iter().filter(|condition| matches!(condition, Condition::Multiple(..))).take(MOST_PAIRED);
     let both: Vec<Vec<Condition>> =
-        few.flat_map(|set| multiples().map(|multiple| [multiple.clone(), set[0].clone()].to_vec())).collect();
+        few.flat_map(|set| multiples().map(|multiple| vec![multiple.clone(), set[0].clone()])).collect();
     let alone = usual.into_iter().map(|condition| vec![condition]);
     sets.into_iter().chain(alone).chain(both).collect()
 }

@@ -162,8 +162,11 @@ impl Stating<'_> {
             Says::Distinct => vec![self.differ(element)],
             Says::Monotone => {
                 let mut told = Vec::new();
-                // What one of two reads gives in two threads bounds no segment.
-                for other in self.known.clone() {
+                // What one of two reads gives in two threads bounds no segment, and numbers of two types have no order.
+                let ty = |element: Element| self.kernel.exprs.ty(element.value);
+                let comparable: Vec<Element> =
+                    self.known.iter().copied().filter(|&other| ty(other) == ty(element)).collect();
+                for other in comparable {
                     told.extend([self.ordered(element, other), self.ordered(other, element)]);
                 }
                 if self.known.len() < MOST_RELATED {
