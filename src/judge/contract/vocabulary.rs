@@ -11,7 +11,7 @@ use crate::check::verdict::ContractKind;
 use crate::prove::LaunchValue;
 use crate::prove::abduction::Premise;
 
-/// Along x every usual block has so many threads.
+/// Nearly every block that is launched has so many threads along x; a launch of another breaks the contract.
 const FEW_THREADS: i128 = 8;
 
 /// A value of the launch.
@@ -262,7 +262,7 @@ impl Condition {
         if kept.is_empty() { self.clone() } else { Condition::Compare(Sum(kept), Relation::AtLeast, right.clone()) }
     }
 
-    /// Whether it only asks for a few threads along x, which blocks have that anybody launches.
+    /// Whether it only asks for a few threads along x, which nearly every block has.
     pub(super) fn holds_in_usual_blocks(&self) -> bool {
         let Condition::Compare(left, Relation::AtLeast, right) = self else { return false };
         let is_few = matches!(right.0.as_slice(), [(few, none)] if none.is_empty() && *few <= FEW_THREADS);
