@@ -48,6 +48,8 @@ use vocabulary::{Condition, Leaf};
 const MOST_PAIRS: usize = 48;
 /// What a launch near the contract may take; a search takes 32 times as much where the launch is fixed.
 const NEAR: refute::Budget = refute::Budget { steps: 60_000 };
+/// Races that are known, of which others are made.
+const MOST_RACES: usize = 2;
 /// Sets of launches that a contract is sought for, the widest first.
 const MOST_ATTEMPTS: usize = 3;
 
@@ -123,11 +125,8 @@ fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdi
     let raced: BTreeSet<Raced> = verdict.conflicts.iter().map(of).collect();
     let raced: Vec<Raced> = raced.into_iter().collect();
     let scopes: Vec<&Scope> = found.attempt.parts.iter().map(|part| &part.scope).collect();
-    let params = |witness: &Witness| {
-        let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
-        case.kernel.params.iter().map(|(_, param)| value(&param.name)).collect::<Vec<_>>()
-    };
-    let races: Vec<Vec<Option<i128>>> = necessary.iter().flatten().map(params).collect();
+    let races: Vec<Vec<Option<i128>>> =
+        necessary.iter().flatten().map(|witness| plausible::params_of(case.kernel, witness)).collect();
     let contract = (&found.kernel, found.conditions.as_slice());
     let is_needed = necessary.iter().all(Option::is_some);
     let is_usual = || found.conditions.iter().all(Condition::holds_in_usual_blocks);
@@ -222,11 +221,14 @@ fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, terms: &Terms) ->
 impl Found {
     /// Of each condition, a race that the others do not exclude.
     fn witnesses(&self, case: &Case<'_>, known: &[Conflict]) -> Vec<Option<Witness>> {
+        let races: Vec<Vec<Option<i128>>> =
+            known.iter().take(MOST_RACES).map(|it| plausible::params_of(case.kernel, &it.witness)).collect();
+        let races = races.as_slice();
         (0..self.conditions.len())
             .map(|at| {
                 let is_it = |witness: &Witness| self.breaks_alone(case, at, witness);
                 let known = known.iter().find(|conflict| is_it(&conflict.witness));
-                known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at))
+                known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at, races))
             })
             .collect()
     }
@@ -248,7 +250,7 @@ impl Found {
     }
 
     /// A race in a launch that breaks one condition by a little, or in one that a search finds.
-    fn race_without(&self, case: &Case<'_>, at: usize) -> Option<Witness> {
+    fn race_without(&self, case: &Case<'_>, at: usize, races: &[Vec<Option<i128>>]) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
         let kernel = Terms { conditions: others, data: Vec::new() }.stated_in(case.kernel);
@@ -258,16 +260,17 @@ impl Found {
         let rest = stating.prove_by_rules(&self.attempt, &program, Persistence::AskAll);
         let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
         let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();
-        let races = |outcome: refute::Outcome| {
+        let raced = |outcome: refute::Outcome| {
             outcome.conflicts.into_iter().find(|conflict| self.breaks_alone(case, at, &conflict.witness))
         };
+        let contract = (self.conditions.as_slice(), at);
         let launches =
-            self.attempt.parts.iter().flat_map(|part| necessity::breaking(&kernel, &part.scope, &self.conditions, at));
+            self.attempt.parts.iter().flat_map(|part| necessity::breaking(&kernel, &part.scope, contract, races));
         let searched = |launch: Scope| refute::search(&kernel, &sites, &launch, stating.search_levels(), &NEAR);
-        let near = launches.map(searched).find_map(races);
+        let near = launches.map(searched).find_map(raced);
         let conflict = near.or_else(|| {
             let hunts = stating.hunts(&self.attempt, &program);
-            hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites)).find_map(races)
+            hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites)).find_map(raced)
         });
         conflict.map(|conflict| conflict.witness)
     }

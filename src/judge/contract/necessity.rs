@@ -5,7 +5,7 @@
 //!
 //! Guarantees: the launches keep the other conditions. Deliberately absent: whether they race, for which they are run.
 
-use super::plausible::{BLOCKS, fitted, value_in};
+use super::plausible::{BLOCKS, ENLARGED, enlarged, fitted, value_in};
 use super::vocabulary::{Condition, Leaf, Relation};
 use crate::calculus::{Geometry, Kernel, extents};
 use crate::prove::Scope;
@@ -13,16 +13,26 @@ use crate::prove::Scope;
 /// A small number that is no power of two.
 const NO_POWER: i128 = 3;
 /// Launches that are tried for one condition.
-const MOST_LAUNCHES: usize = 12;
+const MOST_LAUNCHES: usize = 24;
 
 /// Launches of a scope that break the condition at that position alone.
-pub(super) fn breaking(kernel: &Kernel, scope: &Scope, contract: &[Condition], at: usize) -> Vec<Scope> {
+///
+/// `races` are parameters of races that the contract excludes: with values like them the accesses are reached.
+pub(super) fn breaking(
+    kernel: &Kernel,
+    scope: &Scope,
+    (contract, at): (&[Condition], usize),
+    races: &[Vec<Option<i128>>],
+) -> Vec<Scope> {
     let mut others = contract.to_vec();
     let broken = others.remove(at);
+    let equal = [64, 256].map(|value| vec![Some(value); kernel.params.len()]);
+    let larger = races.iter().flat_map(|race| ENLARGED.map(|by| enlarged(race, by)));
+    let starts: Vec<Vec<Option<i128>>> = equal.into_iter().chain(races.iter().cloned()).chain(larger).collect();
     let mut found: Vec<Scope> = Vec::new();
     for geometry in geometries(kernel, scope, &broken) {
-        for start in [64, 256] {
-            let Some(start) = start_of(kernel, geometry, &broken, start) else { continue };
+        for start in &starts {
+            let Some(start) = start_of(geometry, &broken, start) else { continue };
             let fixed = Scope { params: with_fixed(&scope.params, &start), ..scope.clone() };
             let start = start.iter().map(|&(value, _)| Some(value)).collect();
             let Some(params) = fitted((kernel, &others), &fixed, geometry, start) else { continue };
@@ -88,14 +98,13 @@ fn geometries(kernel: &Kernel, scope: &Scope, broken: &Condition) -> Vec<Geometr
 }
 
 /// Values of the parameters before they are fitted, and whether each has to stay: one with which the condition does not hold.
-fn start_of(kernel: &Kernel, geometry: Geometry, broken: &Condition, start: i128) -> Option<Vec<(i128, bool)>> {
-    let mut params = vec![(start, false); kernel.params.len()];
+fn start_of(geometry: Geometry, broken: &Condition, start: &[Option<i128>]) -> Option<Vec<(i128, bool)>> {
+    let mut params: Vec<(i128, bool)> = start.iter().map(|value| (value.unwrap_or(1), false)).collect();
     if let Condition::Power(Leaf::Param(param)) = broken {
         params[param.index()] = (NO_POWER, true);
     }
     let Condition::Compare(left, relation, right) = broken else { return Some(params) };
-    let equal: Vec<Option<i128>> = params.iter().map(|&(value, _)| Some(value)).collect();
-    let value = |leaf: Leaf| value_in(geometry, &equal, leaf);
+    let value = |leaf: Leaf| value_in(geometry, start, leaf);
     if broken.holds(&value) == Some(false) {
         return Some(params);
     }

@@ -13,7 +13,7 @@ use crate::calculus::eval::{self, Blocks, Contents, Event, Setup, Sink, ThreadId
 use crate::calculus::{
     Axis, BinaryOp, Expr, ExprId, Exprs, Geometry, GeometryVar, Kernel, ScalarType, SiteId, Stmt, extents,
 };
-use crate::prove::Scope;
+use crate::prove::{Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The least threads of a block in a launch that somebody would make: two warps.
@@ -35,6 +35,8 @@ pub(super) const BLOCKS: [[u32; 3]; 12] = [
 ];
 /// Values that parameters have before they are fitted to the contract.
 const VALUES: [i128; 4] = [256, 64, 4096, 3];
+/// How many times as large as in a race parameters are.
+pub(super) const ENLARGED: [i128; 2] = [64, 16];
 /// How often parameters are fitted to what is not yet true.
 const FITTINGS: usize = 8;
 /// Instructions that one launch may take.
@@ -110,12 +112,27 @@ pub(super) fn geometries(kernel: &Kernel, scope: &Scope) -> Vec<Geometry> {
 }
 
 /// Values that parameters have before they are fitted: those of the races, all equal, and each much less than the one before.
+///
+/// A race that is known is one of few elements; many times as large, it leaves the same guards open for whole blocks: an
+/// extent `x1 - x0` is positive there, which it is in no launch whose sizes are equal.
 fn starts(kernel: &Kernel, races: &[Vec<Option<i128>>]) -> Vec<Vec<Option<i128>>> {
     let count = kernel.params.len();
     let equal = VALUES.iter().map(|&value| vec![Some(value); count]);
     let falling = (0..count).map(|at| Some(4096_i128 >> (4 * at.min(3)))).collect::<Vec<_>>();
     let rising = falling.iter().rev().copied().collect();
-    equal.chain(races.iter().cloned()).chain([falling, rising]).collect()
+    let larger = ENLARGED.iter().flat_map(|&by| races.iter().map(move |race| enlarged(race, by)));
+    equal.chain(races.iter().cloned()).chain([falling, rising]).chain(larger).collect()
+}
+
+/// Parameters that many times as large.
+pub(super) fn enlarged(params: &[Option<i128>], by: i128) -> Vec<Option<i128>> {
+    params.iter().map(|value| value.map(|value| value.saturating_mul(by))).collect()
+}
+
+/// The parameters of a witness, in the order of the kernel.
+pub(super) fn params_of(kernel: &Kernel, witness: &Witness) -> Vec<Option<i128>> {
+    let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
+    kernel.params.iter().map(|(_, param)| value(&param.name)).collect()
 }
 
 /// Values of the parameters with which a launch satisfies the conditions and what is stated of launches.
