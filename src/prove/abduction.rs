@@ -25,6 +25,8 @@ pub struct Premise {
 
 /// A number that is turned over has a type of at least 16 bits, where it is no index of a table.
 const LEAST_RANGE: i64 = 1 << 16;
+/// Facts that bound one sum together.
+const GUARDS: usize = 4;
 /// How often what is left of an equation is divided again.
 const DEPTH: u32 = 2;
 /// More sets of premises than this are not made of one condition.
@@ -39,11 +41,13 @@ pub fn premises(condition: &Condition) -> Vec<Vec<Premise>> {
         let (equation, in_range) = search.without_wraps(equation);
         for mut polys in search.split(&equation, DEPTH) {
             polys.extend(in_range.iter().cloned());
-            let Some(mut set) = search.set(&polys) else { continue };
-            set.sort();
-            set.dedup();
-            if !set.is_empty() && !sets.contains(&set) && sets.len() < MOST_SETS {
-                sets.push(set);
+            for polys in [shortened(&polys), polys] {
+                let Some(mut set) = search.set(&polys) else { continue };
+                set.sort();
+                set.dedup();
+                if !set.is_empty() && !sets.contains(&set) && sets.len() < MOST_SETS {
+                    sets.push(set);
+                }
             }
         }
     }
@@ -111,10 +115,38 @@ impl Search<'_> {
             let most = || self.of_launch_above(&fact.scaled(content)?.plus(sum)?);
             found.extend(most());
         }
+        found.extend(self.of_guards(sum));
         found.extend(self.of_digits(sum));
         found.extend(self.of_extents(sum));
         found.dedup();
         found
+    }
+
+    /// What several facts leave of a sum: of `y * w + x` what `y < h` and `x < w` say is `(h - 1) * w + w - 1`. Each fact takes
+    /// away all that it says of a thread, the longest one first.
+    fn of_guards(&self, sum: &Poly) -> Option<Poly> {
+        let mut rest = sum.clone();
+        for _ in 0..GUARDS {
+            if !rest.is_private() {
+                return self.of_launch_above(&rest);
+            }
+            let before = private_terms(&rest);
+            let facts = self.state.facts.iter().filter(|fact| fact.is_private());
+            let lessened = facts.filter_map(|fact| self.without(&rest, fact)).filter(|it| private_terms(it) < before);
+            rest = lessened.min_by_key(private_terms)?;
+        }
+        None
+    }
+
+    /// A sum and the multiple of a fact that has the fact's first private term, and takes it away.
+    fn without(&self, sum: &Poly, fact: &Poly) -> Option<Poly> {
+        let &(theirs, taken) = fact.terms().iter().find(|(at, _)| at.private_part() != Monomial::ONE)?;
+        sum.terms().iter().find_map(|&(at, factor)| {
+            let by = at.divide(theirs).filter(|by| by.private_part() == Monomial::ONE)?;
+            let is_multiple = taken < 0 && factor > 0 && factor % taken == 0 && self.may_add(by);
+            let rest = || sum.plus_multiple(fact, by, factor / -taken);
+            is_multiple.then(rest).flatten()
+        })
     }
 
     /// The greatest sum of digits in a numeric radix: of `32 * block + thread` what is below `32 * (most of block + 1)`. That
@@ -175,14 +207,21 @@ impl Search<'_> {
         None
     }
 
-    /// What a sum of one thread is at least: 0 if nothing is taken from it.
+    /// What a sum of one thread is at least: 0 if nothing is taken from it. A size that a number of a thread is multiplied by
+    /// is taken to be one: what is to be greater than something that is not negative is so itself.
     fn minimum(&self, sum: &Poly) -> Option<Poly> {
-        let all_add = sum.terms().iter().all(|&(at, factor)| factor > 0 && self.state.non_negative.contains_all(at));
+        let all_add = sum.terms().iter().all(|&(at, factor)| factor > 0 && self.may_add(at));
         if all_add {
             return Some(Poly::constant(0));
         }
         let of_fact = |fact: &Poly| sum.minus(fact).filter(|least| !least.is_private());
         self.state.facts.iter().find_map(of_fact).filter(|least| least.as_constant().is_some())
+    }
+
+    /// Whether a product is not negative, if no value of the launch is.
+    fn may_add(&self, product: Monomial) -> bool {
+        let may = |atom: Atom| self.state.non_negative.contains(atom) || self.condition.of_launch.contains_key(&atom);
+        product.atoms().all(may)
     }
 
     /// An equation where no value leaves its range, and what keeps them in it: what tells how often a value is turned over is
@@ -230,6 +269,22 @@ impl Search<'_> {
         }
         Some(set)
     }
+}
+
+/// The polynomials, each without another one where that makes it shorter: with `w >= v`, `plane + w >= w * h + v` follows from
+/// `plane >= w * h`, which is what people say.
+fn shortened(polys: &[Poly]) -> Vec<Poly> {
+    let without = |poly: &Poly| {
+        let others = polys.iter().filter(|other| *other != poly && other.as_constant().is_none());
+        let shorter = others.filter_map(|other| poly.minus(other)).filter(|it| it.size() < poly.size());
+        shorter.min_by_key(Poly::size)
+    };
+    polys.iter().map(|poly| without(poly).unwrap_or_else(|| poly.clone())).collect()
+}
+
+/// How many terms of a sum are of one thread.
+fn private_terms(sum: &Poly) -> usize {
+    sum.terms().iter().filter(|(at, _)| at.private_part() != Monomial::ONE).count()
 }
 
 /// What the private parts of an equation are multiplied by, as it may be a radix: what has symbols in it first.

@@ -40,7 +40,7 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
                 let Some(set) = abducted.iter().map(of_it).collect::<Option<Vec<Condition>>>() else { continue };
                 let whole = set.iter().map(Condition::in_whole_elements).collect();
                 for set in [whole, set] {
-                    let is_sayable = set.iter().all(|condition| !condition.bounds_by_itself());
+                    let is_sayable = set.iter().all(Condition::is_sayable);
                     if is_sayable && !sets.contains(&set) {
                         sets.push(set);
                     }
@@ -48,9 +48,10 @@ pub(super) fn sets(protocol: &Protocol, attempt: &Attempt, pairs: &[Pair]) -> Ve
             }
         }
     }
-    // What relates sizes of data to each other holds for whatever geometry.
+    // What relates sizes of data to each other holds for whatever geometry; what is short is what people say.
     let of_geometry = |condition: &&Condition| condition.leaves().iter().any(|leaf| !matches!(leaf, Leaf::Param(_)));
-    sets.sort_by_key(|set| (set.len(), set.iter().filter(of_geometry).count()));
+    let terms = |set: &[Condition]| set.iter().map(Condition::terms).sum::<usize>();
+    sets.sort_by_key(|set| (set.len(), set.iter().filter(of_geometry).count(), terms(set)));
     sets.truncate(MOST_ABDUCTED);
     let usual = usual(protocol, attempt, pairs);
     let few = sets.iter().filter(|set| set.len() == 1).take(MOST_PAIRED);

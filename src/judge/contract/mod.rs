@@ -50,6 +50,8 @@ const MOST_PAIRS: usize = 48;
 const NEAR: refute::Budget = refute::Budget { steps: 60_000 };
 /// Races that are known, of which others are made.
 const MOST_RACES: usize = 2;
+/// Contracts of which one may be plausible.
+const MOST_CHOICES: usize = 4;
 /// Sets of launches that a contract is sought for, the widest first.
 const MOST_ATTEMPTS: usize = 3;
 
@@ -69,13 +71,12 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     let mut best: Option<Judged> = None;
     for attempt in candidates.proofs.iter().take(MOST_ATTEMPTS) {
-        let Some(found) = find(case, attempt, program, &verdict.conflicts) else { continue };
-        let necessary = found.witnesses(case, &verdict.conflicts);
-        let standing = standing(case, &found, &necessary, verdict);
-        if best.is_none() || standing == Standing::Plausible {
-            best = Some(Judged { found, necessary, standing });
+        let Some(judged) = sought(case, attempt, program, verdict) else { continue };
+        let is_plausible = judged.standing == Standing::Plausible;
+        if best.is_none() || is_plausible {
+            best = Some(judged);
         }
-        if standing == Standing::Plausible {
+        if is_plausible {
             break;
         }
     }
@@ -162,26 +163,27 @@ struct Found {
     verdict: Verdict,
 }
 
-/// Conditions under which a kernel is free for these launches; `seen` are races of it.
-fn find<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, seen: &[Conflict]) -> Option<Found> {
+/// A contract for these launches: the first that is plausible, or else the first.
+fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict: &Verdict) -> Option<Judged> {
     let rest = case.prove_by_rules(attempt, program, Persistence::AskUpTo(MOST_PAIRS));
     let pairs = open_pairs(&rest)?;
-    let sets = candidates::sets(case.protocol, attempt, &pairs);
-    let probe = probe::Probe::new(case, program, (attempt, &pairs), seen);
-    let conditions = trial::Trial::new(case.protocol, attempt, &pairs, probe).choose(&sets)?;
-    let terms = Terms { conditions, data: Vec::new() };
-    let kernel = terms.stated_in(case.kernel);
-    let mut verdict = proved(case, attempt, &kernel, &terms)?;
-    let conditions = terms.conditions;
-    verdict.assumptions.extend(wide(case.kernel, &conditions));
-    // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
-    let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
-    verdict.assumptions.extend(conditions.iter().filter_map(fits).map(|(param, bits)| {
-        let expression = case.kernel.params[param].name.clone();
-        Assumption::FitsInto { expression, bits, span: None }
-    }));
-    let conditions = conditions.iter().filter(|&condition| fits(condition).is_none()).cloned().collect();
-    Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
+    let mut sets = candidates::sets(case.protocol, attempt, &pairs);
+    let probe = probe::Probe::new(case, program, (attempt, &pairs), &verdict.conflicts);
+    let mut trial = trial::Trial::new(case.protocol, attempt, &pairs, probe);
+    let mut first: Option<Judged> = None;
+    for _ in 0..MOST_CHOICES {
+        let Some(conditions) = trial.choose(&sets) else { break };
+        sets.retain(|set| !conditions.iter().all(|condition| set.contains(condition)));
+        let Some(found) = Found::of(case, attempt, conditions) else { continue };
+        let necessary = found.witnesses(case, &verdict.conflicts);
+        let standing = standing(case, &found, &necessary, verdict);
+        let judged = Judged { found, necessary, standing };
+        if standing == Standing::Plausible {
+            return Some(judged);
+        }
+        first.get_or_insert(judged);
+    }
+    first
 }
 
 /// That parameters of 64 bits without a sign are no greater than the numbers in which conditions are computed.
@@ -219,6 +221,23 @@ fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, terms: &Terms) ->
 }
 
 impl Found {
+    /// The kernel under the conditions, if it is proved.
+    fn of(case: &Case<'_>, attempt: &Attempt, conditions: Vec<Condition>) -> Option<Found> {
+        let terms = Terms { conditions, data: Vec::new() };
+        let kernel = terms.stated_in(case.kernel);
+        let mut verdict = proved(case, attempt, &kernel, &terms)?;
+        let conditions = terms.conditions;
+        verdict.assumptions.extend(wide(case.kernel, &conditions));
+        // That a number fits into what computes with it is assumed of all numbers, and no condition on launches.
+        let fits = |condition: &Condition| condition.bits().filter(|_| conditions.len() > 1);
+        verdict.assumptions.extend(conditions.iter().filter_map(fits).map(|(param, bits)| {
+            let expression = case.kernel.params[param].name.clone();
+            Assumption::FitsInto { expression, bits, span: None }
+        }));
+        let conditions = conditions.iter().filter(|&condition| fits(condition).is_none()).cloned().collect();
+        Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
+    }
+
     /// Of each condition, a race that the others do not exclude.
     fn witnesses(&self, case: &Case<'_>, known: &[Conflict]) -> Vec<Option<Witness>> {
         let races: Vec<Vec<Option<i128>>> =

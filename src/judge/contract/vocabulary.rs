@@ -13,6 +13,8 @@ use crate::prove::abduction::Premise;
 
 /// Nearly every block that is launched has so many threads along x; a launch of another breaks the contract.
 const FEW_THREADS: i128 = 8;
+/// Sizes that are less than this leave no work.
+const FEW_ELEMENTS: i128 = 16;
 
 /// A value of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +80,15 @@ impl Sum {
     /// A number; 0 is the sum of nothing.
     pub(super) fn number(value: i128) -> Sum {
         Sum(if value == 0 { Vec::new() } else { vec![(value, Vec::new())] })
+    }
+
+    /// Its value, if it is a number.
+    fn as_number(&self) -> Option<i128> {
+        match self.0.as_slice() {
+            [] => Some(0),
+            [(number, none)] if none.is_empty() => Some(*number),
+            _ => None,
+        }
     }
 
     fn leaves(&self) -> impl Iterator<Item = Leaf> + '_ {
@@ -265,15 +276,22 @@ impl Condition {
     /// Whether it only asks for a few threads along x, which nearly every block has.
     pub(super) fn holds_in_usual_blocks(&self) -> bool {
         let Condition::Compare(left, Relation::AtLeast, right) = self else { return false };
-        let is_few = matches!(right.0.as_slice(), [(few, none)] if none.is_empty() && *few <= FEW_THREADS);
+        let is_few = right.as_number().is_some_and(|few| few <= FEW_THREADS);
         is_few && left.0 == [(1, vec![Leaf::Block(Axis::X)])]
     }
 
-    /// Whether a parameter stands on both sides, as in `pitch + 3 >= gridDim.y * pitch`: what nobody would say of it.
-    pub(super) fn bounds_by_itself(&self) -> bool {
-        let Condition::Compare(left, _, right) = self else { return false };
+    /// Whether somebody would say it of sizes: not where one stands on both sides (`pitch + 3 >= gridDim.y * pitch`), nor
+    /// where it leaves no work (`n <= 0`).
+    pub(super) fn is_sayable(&self) -> bool {
+        let Condition::Compare(left, relation, right) = self else { return true };
         let is_param = |leaf: &Leaf| matches!(leaf, Leaf::Param(_));
-        left.leaves().filter(is_param).any(|leaf| right.leaves().any(|other| other == leaf))
+        let is_little = |most: i128| {
+            let mut sizes = left.0.iter().filter(|(_, product)| product.iter().any(is_param));
+            sizes.any(|&(factor, _)| factor > 0 && most / factor < FEW_ELEMENTS)
+        };
+        let leaves_little = *relation == Relation::AtMost && right.as_number().is_some_and(is_little);
+        let is_on_both = left.leaves().filter(is_param).any(|leaf| right.leaves().any(|other| other == leaf));
+        !is_on_both && !leaves_little
     }
 
     /// What it is about.
@@ -281,6 +299,14 @@ impl Condition {
         match self.leaves().iter().all(|leaf| !matches!(leaf, Leaf::Param(_))) {
             true => ContractKind::Geometry,
             false => ContractKind::Scalar,
+        }
+    }
+
+    /// How many products and numbers it adds up.
+    pub(super) fn terms(&self) -> usize {
+        match self {
+            Condition::Power(_) | Condition::Multiple(..) => 1,
+            Condition::Compare(left, _, right) => left.0.len() + right.0.len(),
         }
     }
 

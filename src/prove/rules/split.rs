@@ -68,12 +68,13 @@ fn verify(equation: &Poly, candidate: Candidate, state: &State, effort: &mut Eff
     let Candidate { radix, quotient, rest, .. } = candidate;
     let least = radix.plus_constant(-1)?;
     let (high, low) = (least.minus(&rest)?, least.plus(&rest)?);
-    if state.samples.refute(&high) || state.samples.refute(&low) {
+    if [&least, &high, &low].into_iter().any(|goal| state.samples.refute(goal)) {
         return None;
     }
-    let positive = sign::prove(&least, state, effort)?;
     let above = sign::prove(&high, state, effort)?;
     let below = sign::prove(&low, state, effort)?;
+    // `high + low` is twice `least`: a radix that is greater than what is below it is positive, and no search shows it sooner.
+    let positive = above.halved_with(&below)?;
     Some(Step::Split { equation: equation.clone(), radix, quotient, rest, positive, above, below })
 }
 

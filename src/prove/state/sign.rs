@@ -24,6 +24,20 @@ pub struct Certificate {
     pub parts: Vec<Part>,
 }
 
+impl Certificate {
+    /// Of `p >= 0` and `q >= 0`, why half of `p + q` is not negative.
+    pub fn halved_with(&self, other: &Certificate) -> Option<Certificate> {
+        let gcd = gcd_of(self.scale, other.scale);
+        let (mine, theirs) = (other.scale / gcd, self.scale / gcd);
+        let times = |certificate: &Certificate, by: i64| {
+            let part = |part: &Part| Some(Part { factor: part.factor.checked_mul(by)?, ..*part });
+            certificate.parts.iter().map(part).collect::<Option<Vec<Part>>>()
+        };
+        let parts = [times(self, mine)?, times(other, theirs)?].concat();
+        Some(Certificate { scale: self.scale.checked_mul(mine)?.checked_mul(2)?, parts })
+    }
+}
+
 /// A multiple of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -252,7 +266,7 @@ impl Cancellation<'_> {
             coefficient < 0 && self.state.non_negative.contains_all(monomial)
         };
         let lost = !now.is_empty() && rest.terms().iter().all(is_lost);
-        let order = (lost, uncovered, now.len(), part.monomial.degree(), fact.size(), part.fact);
+        let order = (lost, now.len(), uncovered, part.monomial.degree(), fact.size(), part.fact);
         Some(Step { order, scale, part: Part { factor, ..part }, rest, bad: now })
     }
 }
