@@ -87,8 +87,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     let is_needed = necessary.iter().all(Option::is_some);
     // How many blocks and threads there are is chosen for the kernel; a size of data that makes a loop run once is not.
-    let is_of_geometry = found.conditions.iter().all(|condition| condition.kind() == ContractKind::Geometry);
-    let is_shown = is_needed && is_of_geometry && launches.iter().any(Looked::is_of_use);
+    let is_shown = is_needed && found.is_of_geometry() && launches.iter().any(Looked::is_of_use);
     let standing = if is_shown { Standing::Plausible } else { standing };
     let conjuncts = found.conditions.iter().zip(necessary).map(|(condition, necessary)| Conjunct {
         text: condition.words(&case.kernel.params),
@@ -163,7 +162,8 @@ struct Found {
     verdict: Verdict,
 }
 
-/// A contract for these launches: the first that is plausible, or else the first.
+/// A contract for these launches: the first that is plausible, or else the first about the geometry, which is chosen for the
+/// kernel, or else the first.
 fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict: &Verdict) -> Option<Judged> {
     let rest = case.prove_by_rules(attempt, program, Persistence::AskUpTo(MOST_PAIRS));
     let pairs = open_pairs(&rest)?;
@@ -181,7 +181,10 @@ fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict:
         if standing == Standing::Plausible {
             return Some(judged);
         }
-        first.get_or_insert(judged);
+        let is_better = |other: &Judged| !other.found.is_of_geometry() && judged.found.is_of_geometry();
+        if first.as_ref().is_none_or(is_better) {
+            first = Some(judged);
+        }
     }
     first
 }
@@ -236,6 +239,11 @@ impl Found {
         }));
         let conditions = conditions.iter().filter(|&condition| fits(condition).is_none()).cloned().collect();
         Some(Found { conditions, attempt: attempt.clone(), kernel, verdict })
+    }
+
+    /// Whether it says nothing of parameters.
+    fn is_of_geometry(&self) -> bool {
+        self.conditions.iter().all(|condition| condition.kind() == ContractKind::Geometry)
     }
 
     /// Of each condition, a race that the others do not exclude.

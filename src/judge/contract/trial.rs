@@ -11,6 +11,7 @@ use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Pair;
 use crate::prove::premises::{Budget, Premises};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Proofs that are sought in all.
@@ -26,11 +27,13 @@ pub(super) struct Trial<'t, 'c> {
     /// Races that are seen.
     probe: Probe<'t, 'c>,
     proofs: usize,
+    /// What is known of each pair under conditions that were tried.
+    known: BTreeMap<Vec<Condition>, Vec<Option<bool>>>,
 }
 
 impl<'t, 'c> Trial<'t, 'c> {
     pub(super) fn new(protocol: &Protocol, attempt: &'t Attempt, pairs: &'t [Pair], probe: Probe<'t, 'c>) -> Self {
-        Trial { protocol: protocol.clone(), attempt, pairs, probe, proofs: 0 }
+        Trial { protocol: protocol.clone(), attempt, pairs, probe, proofs: 0, known: BTreeMap::new() }
     }
 
     /// The first set that closes every pair, or a few that do together.
@@ -96,30 +99,38 @@ impl<'t, 'c> Trial<'t, 'c> {
 
     /// Which of these pairs are proved under the conditions; `None` once too much was asked.
     fn closed(&mut self, conditions: &[Condition], pairs: Range<usize>) -> Option<Vec<bool>> {
-        if self.proofs > MOST_PROOFS {
-            return None;
-        }
-        self.probe.probe(conditions);
-        let facts = self.protocol.facts.len();
-        for condition in conditions {
-            let cond = condition.expression(&mut self.protocol.exprs, &self.protocol.params);
-            let (guards, loops) = (Vec::new(), Vec::new());
-            let fact = Fact { cond, basis: Basis::Stated, guards, loops, before: Before::default(), span: None };
-            self.protocol.facts.push(fact);
-        }
-        let mut closed = vec![true; pairs.len()];
-        for part in &self.attempt.parts {
-            let premises = Premises::new(&self.protocol, &part.scope);
-            let asked = pairs.clone().zip(&mut closed);
-            for (at, is_closed) in asked.filter(|(_, is_closed)| **is_closed) {
-                *is_closed = !self.probe.races(conditions, at) && {
-                    self.proofs += 1;
-                    premises.prove_pair(&self.pairs[at], &Budget::MIDDLE).is_ok()
-                };
+        let mut known = self.known.remove(conditions).unwrap_or_else(|| vec![None; self.pairs.len()]);
+        let asked: Vec<usize> = pairs.clone().filter(|&at| known[at].is_none()).collect();
+        if !asked.is_empty() {
+            if self.proofs > MOST_PROOFS {
+                return None;
             }
+            self.probe.probe(conditions);
+            let facts = self.protocol.facts.len();
+            for condition in conditions {
+                let cond = condition.expression(&mut self.protocol.exprs, &self.protocol.params);
+                let (guards, loops) = (Vec::new(), Vec::new());
+                let fact = Fact { cond, basis: Basis::Stated, guards, loops, before: Before::default(), span: None };
+                self.protocol.facts.push(fact);
+            }
+            for at in asked {
+                known[at] = Some(!self.probe.races(conditions, at) && self.is_proved(at));
+            }
+            self.protocol.facts.truncate(facts);
         }
-        self.protocol.facts.truncate(facts);
+        let closed = pairs.map(|at| known[at] == Some(true)).collect();
+        self.known.insert(conditions.to_vec(), known);
         Some(closed)
+    }
+
+    /// Whether the rules prove a pair in every part of the attempt.
+    fn is_proved(&mut self, at: usize) -> bool {
+        let parts = &self.attempt.parts;
+        parts.iter().all(|part| {
+            self.proofs += 1;
+            let premises = Premises::new(&self.protocol, &part.scope);
+            premises.prove_pair(&self.pairs[at], &Budget::MIDDLE).is_ok()
+        })
     }
 }
 

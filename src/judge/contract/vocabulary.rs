@@ -25,10 +25,10 @@ pub(super) enum Leaf {
 }
 
 /// A sum of products with factors; an empty product is 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sum(pub(super) Vec<(i128, Vec<Leaf>)>);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relation {
     AtMost,
     AtLeast,
@@ -36,7 +36,7 @@ pub(super) enum Relation {
 }
 
 /// A condition on a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Condition {
     /// The extent, or the parameter, is a power of two; zero is none.
     Power(Leaf),

@@ -22,7 +22,7 @@ use super::sum;
 use super::xor;
 use crate::prove::state::least::Least;
 use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
-use crate::prove::state::sign::Effort;
+use crate::prove::state::sign::{Effort, Preference};
 use crate::prove::state::{Alternative, Literal, State};
 use rustc_hash::FxHashSet;
 
@@ -106,14 +106,19 @@ struct Pass {
     monotone: bool,
     /// Whether facts are added up.
     chain: bool,
+    preference: Preference,
 }
 
-const PASSES: [Pass; 12] = [
+const PASSES: [Pass; 13] = [
     Pass::new(24, 2_500, Orders::Coordinate, Idle::LeaveOut, Rounding::No),
     Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 3_000, Orders::Coordinate, Idle::Try, Rounding::No),
     Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::Yes),
     Pass { chain: true, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
+    Pass {
+        preference: Preference::Fewest,
+        ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No)
+    },
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
     Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinate, Idle::Try, Rounding::No) },
     Pass::new(24, 9_000, Orders::Others, Idle::LeaveOut, Rounding::No),
@@ -125,7 +130,8 @@ const PASSES: [Pass; 12] = [
 
 impl Pass {
     const fn new(per_goal: u32, total: u32, orders: Orders, idle: Idle, rounding: Rounding) -> Pass {
-        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers, monotone: false, chain: false }
+        let (early, preference) = (Early::AsOthers, Preference::Covered);
+        Pass { per_goal, total, orders, idle, rounding, early, monotone: false, chain: false, preference }
     }
 }
 
@@ -189,7 +195,7 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
         if pass.orders == Orders::Others && start.orders.is_empty() {
             continue;
         }
-        let effort = Effort::new(pass.per_goal, pass.total);
+        let effort = Effort { preference: pass.preference, ..Effort::new(pass.per_goal, pass.total) };
         let &Pass { orders, idle, rounding, early, monotone, chain, .. } = pass;
         let mut prover =
             Prover { effort, orders, haste: Haste::Split, idle, rounding, early, monotone, chain, branches: BRANCHES };

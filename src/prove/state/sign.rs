@@ -60,12 +60,24 @@ pub struct Effort {
     pub spent: u64,
     /// Quotients that ROUND may still try.
     pub divisions: u32,
+    /// Which facts are tried first.
+    pub preference: Preference,
+}
+
+/// Which of the facts that cancel a monomial are tried first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// Those of which no new monomial stays that nothing greater covers.
+    #[default]
+    Covered,
+    /// Those that leave the fewest bad monomials: a guard takes several away at once, of which an extent takes one.
+    Fewest,
 }
 
 impl Effort {
     /// A new purse.
     pub fn new(per_goal: u32, total: u32) -> Effort {
-        Effort { per_goal, left: total, spent: 0, divisions: DIVISIONS }
+        Effort { per_goal, left: total, spent: 0, divisions: DIVISIONS, preference: Preference::Covered }
     }
 }
 
@@ -266,7 +278,11 @@ impl Cancellation<'_> {
             coefficient < 0 && self.state.non_negative.contains_all(monomial)
         };
         let lost = !now.is_empty() && rest.terms().iter().all(is_lost);
-        let order = (lost, now.len(), uncovered, part.monomial.degree(), fact.size(), part.fact);
+        let (before, after) = match self.effort.preference {
+            Preference::Covered => (uncovered, now.len()),
+            Preference::Fewest => (now.len(), uncovered),
+        };
+        let order = (lost, before, after, part.monomial.degree(), fact.size(), part.fact);
         Some(Step { order, scale, part: Part { factor, ..part }, rest, bad: now })
     }
 }
