@@ -74,7 +74,7 @@ fn verify(equation: &Poly, candidate: Candidate, state: &State, effort: &mut Eff
     let above = sign::prove(&high, state, effort)?;
     let below = sign::prove(&low, state, effort)?;
     // `high + low` is twice `least`: a radix that is greater than what is below it is positive, and no search shows it sooner.
-    let positive = above.halved_with(&below)?;
+    let positive = sign::plainly(&least, state).or_else(|| above.halved_with(&below))?;
     Some(Step::Split { equation: equation.clone(), radix, quotient, rest, positive, above, below })
 }
 
