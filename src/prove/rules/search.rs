@@ -115,10 +115,7 @@ const PASSES: [Pass; 13] = [
     Pass::new(24, 3_000, Orders::Coordinate, Idle::Try, Rounding::No),
     Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::Yes),
     Pass { chain: true, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
-    Pass {
-        preference: Preference::Fewest,
-        ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No)
-    },
+    Pass { preference: Preference::Fewest, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
     Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinate, Idle::Try, Rounding::No) },
     Pass::new(24, 9_000, Orders::Others, Idle::LeaveOut, Rounding::No),
