@@ -1,6 +1,6 @@
 //! What a contract admits has no conflict, and each of its conditions excludes one; stated in a file, it is enough.
 //!
-//! Kernels write and read matrices with pitches, guards and offsets that the seed draws. The words of a contract are read
+//! Kernels write and read matrices with pitches, guards and offsets that the seed draws, planes and windows. The words of a contract are read
 //! here by a small evaluator of their own, so that what is held against the runs is what the user is told.
 
 use super::handed::{lowered, rechecked};
@@ -53,6 +53,18 @@ const SHARED: [&str; 8] = [
     "2 * threadIdx.x + threadIdx.y",
 ];
 
+/// Planes and windows, whose distances and bounds are parameters.
+const PLANES: [&str; 8] = [
+    "if (x < q && threadIdx.y < 4) a[blockIdx.y * p + threadIdx.y * q + x] = x;",
+    "if (x < 8 && threadIdx.y < 4) a[blockIdx.y * p + threadIdx.y * q + x] = x;",
+    "if (x <= q && threadIdx.y < 4) a[blockIdx.y * p + threadIdx.y * q + x] = x;",
+    "if (x < q && threadIdx.y < 4) a[blockIdx.y * p + threadIdx.y / 2 * q + x] = x;",
+    "if (q + x < p) a[y * 64 + q + x] = x;",
+    "if (q + x < 64) a[y * p + q + x] = x;",
+    "if (q + x < p) a[y * p + q + x] = x;",
+    "if (q + x < 64) a[y / 2 * p + q + x] = x;",
+];
+
 /// A kernel with two parameters, `p` and `q`.
 fn kernel(seed: u64) -> String {
     let mut dice = Dice(seed);
@@ -60,11 +72,13 @@ fn kernel(seed: u64) -> String {
     let (guard, column, row) = (one_of(&GUARDS), one_of(&COLUMNS), one_of(&ROWS));
     let shared = [one_of(&SHARED), one_of(&SHARED)];
     let other = [one_of(&COLUMNS), one_of(&ROWS)];
-    let body = match dice.below(4) {
+    let planes = one_of(&PLANES);
+    let body = match dice.below(5) {
         0 => format!("{guard}s[{}] = x;", shared[0]),
         1 => format!("{guard}s[{}] = x;\n  y += s[{}];", shared[0], shared[1]),
         2 => format!("{guard}a[{row} + {column}] = x;\n  y += a[{} + {}];", other[1], other[0]),
-        _ => format!("{guard}a[{row} + {column}] = x;"),
+        3 => format!("{guard}a[{row} + {column}] = x;"),
+        _ => planes.to_owned(),
     };
     format!(
         "__global__ void k(int *a, int p, int q) {{\n  extern __shared__ int s[];\n  \

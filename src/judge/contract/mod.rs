@@ -21,7 +21,6 @@ mod keeping;
 mod necessity;
 mod plausible;
 mod probe;
-
 mod stated;
 mod terms;
 mod trial;
@@ -126,7 +125,7 @@ fn standing(case: &Case<'_>, found: &Found, necessary: &[Option<Witness>], verdi
     let raced: Vec<Raced> = raced.into_iter().collect();
     let scopes: Vec<&Scope> = found.attempt.parts.iter().map(|part| &part.scope).collect();
     let races: Vec<Vec<Option<i128>>> =
-        necessary.iter().flatten().map(|witness| plausible::params_of(case.kernel, witness)).collect();
+        necessary.iter().flatten().map(|witness| plausible::params_of(&case.kernel.params, witness)).collect();
     let contract = (&found.kernel, found.conditions.as_slice());
     let is_needed = necessary.iter().all(Option::is_some);
     let is_usual = || found.conditions.iter().all(Condition::holds_in_usual_blocks);
@@ -170,7 +169,7 @@ fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict:
     let mut sets = candidates::sets(case.protocol, attempt, &pairs);
     let probe = probe::Probe::new(case, program, (attempt, &pairs), &verdict.conflicts);
     let mut trial = trial::Trial::new(case.protocol, attempt, &pairs, probe);
-    let mut first: Option<Judged> = None;
+    let mut told: Option<Judged> = None;
     for _ in 0..MOST_CHOICES {
         let Some(conditions) = trial.choose(&sets) else { break };
         sets.retain(|set| !conditions.iter().all(|condition| set.contains(condition)));
@@ -182,11 +181,11 @@ fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict:
             return Some(judged);
         }
         let is_better = |other: &Judged| !other.found.is_of_geometry() && judged.found.is_of_geometry();
-        if first.as_ref().is_none_or(is_better) {
-            first = Some(judged);
+        if told.as_ref().is_none_or(is_better) {
+            told = Some(judged);
         }
     }
-    first
+    told
 }
 
 /// That parameters of 64 bits without a sign are no greater than the numbers in which conditions are computed.
@@ -249,7 +248,7 @@ impl Found {
     /// Of each condition, a race that the others do not exclude.
     fn witnesses(&self, case: &Case<'_>, known: &[Conflict]) -> Vec<Option<Witness>> {
         let races: Vec<Vec<Option<i128>>> =
-            known.iter().take(MOST_RACES).map(|it| plausible::params_of(case.kernel, &it.witness)).collect();
+            known.iter().take(MOST_RACES).map(|it| plausible::params_of(&case.kernel.params, &it.witness)).collect();
         let races = races.as_slice();
         (0..self.conditions.len())
             .map(|at| {
@@ -262,13 +261,8 @@ impl Found {
 
     /// Whether a launch breaks that condition and no other one.
     fn breaks_alone(&self, case: &Case<'_>, at: usize, witness: &Witness) -> bool {
-        let value = |leaf: Leaf| match leaf {
-            Leaf::Param(param) => {
-                let name = &case.kernel.params[param].name;
-                witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value)
-            }
-            _ => plausible::value_in(witness.geometry, &[], leaf),
-        };
+        let params = plausible::params_of(&case.kernel.params, witness);
+        let value = |leaf: Leaf| plausible::value_in(witness.geometry, &params, leaf);
         let says = |condition: &Condition| condition.holds(&value);
         self.conditions.iter().enumerate().all(|(other, condition)| match other == at {
             true => says(condition) == Some(false),

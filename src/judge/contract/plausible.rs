@@ -9,9 +9,10 @@
 //! Guarantees: the launch is run, by the executable semantics. Deliberately absent: every other launch.
 
 use super::vocabulary::{Condition, Leaf};
+use crate::arena::Arena;
 use crate::calculus::eval::{self, Blocks, Contents, Event, Setup, Sink, ThreadId, Value};
 use crate::calculus::{
-    Axis, BinaryOp, Expr, ExprId, Exprs, Geometry, GeometryVar, Kernel, ScalarType, SiteId, Stmt, extents,
+    Axis, BinaryOp, Expr, ExprId, Exprs, Geometry, GeometryVar, Kernel, Param, ScalarType, SiteId, Stmt, extents,
 };
 use crate::prove::{Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,9 +131,9 @@ pub(super) fn enlarged(params: &[Option<i128>], by: i128) -> Vec<Option<i128>> {
 }
 
 /// The parameters of a witness, in the order of the kernel.
-pub(super) fn params_of(kernel: &Kernel, witness: &Witness) -> Vec<Option<i128>> {
+pub(super) fn params_of(params: &Arena<Param>, witness: &Witness) -> Vec<Option<i128>> {
     let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
-    kernel.params.iter().map(|(_, param)| value(&param.name)).collect()
+    params.iter().map(|(_, param)| value(&param.name)).collect()
 }
 
 /// Values of the parameters with which a launch satisfies the conditions and what is stated of launches.

@@ -6,7 +6,7 @@
 //! Guarantees: a race that is told happens in a launch that keeps the conditions. Deliberately absent: that conditions
 //! under which none is seen are enough, which is proved.
 
-use super::plausible::{fitted, geometries, value_in};
+use super::plausible::{fitted, geometries, params_of, value_in};
 use super::vocabulary::{Condition, Leaf};
 use crate::calculus::eval::Program;
 use crate::calculus::{Geometry, SiteId};
@@ -120,9 +120,7 @@ impl<'p, 'a> Probe<'p, 'a> {
 
 impl Launch {
     fn of(protocol: &Protocol, witness: &Witness) -> Launch {
-        let value = |name: &str| witness.params.iter().find(|(other, _)| other == name).map(|&(_, value)| value);
-        let params = protocol.params.iter().map(|(_, param)| value(&param.name)).collect();
-        Launch { geometry: witness.geometry, params }
+        Launch { geometry: witness.geometry, params: params_of(&protocol.params, witness) }
     }
 
     fn keeps(&self, condition: &Condition) -> bool {

@@ -535,6 +535,24 @@ mod tests {
     }
 
     #[test]
+    fn what_bounds_a_size_by_itself_or_leaves_no_work_is_not_sayable() {
+        for (text, is_sayable) in [
+            ("pitch >= gridDim.x * blockDim.x", true),
+            ("pitch <= 16", true),
+            ("pitch <= 15", false),
+            ("pitch <= 0", false),
+            ("blockDim.x <= 8", true),
+            ("blockDim.x + 15 * pitch <= 16", false),
+            ("blockDim.y * pitch <= 47", false),
+            ("blockDim.y * pitch <= 1024", true),
+            ("pitch + width >= 1", true),
+            ("pitch + 3 >= gridDim.y * pitch", false),
+        ] {
+            assert_eq!(read(text).map(|read| read.is_sayable()), Ok(is_sayable), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_condition_is_named() {
         for (text, part) in [
             ("", "expected a value or a number, found the end"),

@@ -13,8 +13,9 @@ use crate::prove::abduction::Premise;
 
 /// Nearly every block that is launched has so many threads along x; a launch of another breaks the contract.
 const FEW_THREADS: i128 = 8;
-/// Sizes that are less than this leave no work.
+/// Sizes that are less than this leave no work; what they are multiplied by is taken to be a warp.
 const FEW_ELEMENTS: i128 = 16;
+const WARP: i128 = crate::calculus::eval::WARP as i128;
 
 /// A value of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -287,7 +288,8 @@ impl Condition {
         let is_param = |leaf: &Leaf| matches!(leaf, Leaf::Param(_));
         let is_little = |most: i128| {
             let mut sizes = left.0.iter().filter(|(_, product)| product.iter().any(is_param));
-            sizes.any(|&(factor, _)| factor > 0 && most / factor < FEW_ELEMENTS)
+            let others = |product: &[Leaf]| if product.len() > 1 { WARP } else { 1 };
+            sizes.any(|(factor, product)| *factor > 0 && most / factor / others(product) < FEW_ELEMENTS)
         };
         let leaves_little = *relation == Relation::AtMost && right.as_number().is_some_and(is_little);
         let is_on_both = left.leaves().filter(is_param).any(|leaf| right.leaves().any(|other| other == leaf));

@@ -70,7 +70,8 @@ pub enum Preference {
     /// Those of which no new monomial stays that nothing greater covers.
     #[default]
     Covered,
-    /// Those that leave the fewest bad monomials: a guard takes several away at once, of which an extent takes one.
+    /// Those that leave the fewest bad monomials: a guard takes several away at once, of which an extent takes one. What a
+    /// radix exceeds shows that it is positive.
     Fewest,
 }
 
@@ -290,5 +291,33 @@ impl Cancellation<'_> {
         };
         let order = (lost, before, after, part.monomial.degree(), fact.size(), part.fact);
         Some(Step { order, scale, part: Part { factor, ..part }, rest, bad: now })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prove::state::poly::{Atom, Side};
+
+    /// `c`, `v`, and the facts `2*c - 2 - 2*v >= 0` and `3*c - 3 + 3*v >= 0`.
+    fn bounded() -> (State, Poly, Poly) {
+        let (c, v) = (Poly::atom(Atom::uniform(0).unwrap()), Poly::atom(Atom::private(1, 0, Side::First).unwrap()));
+        let least = c.plus_constant(-1).unwrap();
+        let fact = |poly: Option<Poly>, by: i64| poly.unwrap().scaled(by).unwrap();
+        let facts = vec![fact(least.minus(&v), 2), fact(least.plus(&v), 3)];
+        (State { facts, ..State::default() }, least, v)
+    }
+
+    #[test]
+    fn a_radix_that_exceeds_what_is_below_it_is_positive() {
+        let (state, least, v) = bounded();
+        let prove = |goal: &Poly| prove(goal, &state, &mut Effort::new(24, 2_500)).unwrap();
+        let (above, below) = (prove(&least.minus(&v).unwrap()), prove(&least.plus(&v).unwrap()));
+        let half = above.halved_with(&below).unwrap();
+        assert!(holds(&half, &least, &state));
+        // It shows that and nothing more, and half of it shows nothing.
+        assert!(!holds(&half, &least.plus_constant(-1).unwrap(), &state));
+        assert!(!holds(&above, &least, &state));
+        assert!(!holds(&above.halved_with(&above).unwrap(), &least, &state));
     }
 }
