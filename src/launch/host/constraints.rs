@@ -10,7 +10,7 @@
 //!
 //! Deliberately absent: which places change which variables ([`super::effects`]), and sums that nothing bounds.
 
-use super::sums::{self, Source, Sum, Symbol};
+use super::sums::{self, Product, Source, Sum, Symbol};
 use crate::resolve::program::VariableId;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,14 +166,14 @@ impl Constraints {
 
     /// What a symbol is equal to, if that is said with no more than itself on one side.
     fn equal_to(&self, symbol: Symbol) -> Option<Sum> {
-        let own = vec![symbol];
-        let candidates = self.now.all.iter().filter(|sum| sum.terms.get(&own) == Some(&1));
+        let own = Product::symbol(symbol);
+        let candidates = self.now.all.iter().filter(|sum| sum.factor(own) == 1);
         let equals = candidates.filter_map(|sum| {
             let against = sum.times(-1)?;
             let rest = Sum::symbol(symbol).minus(sum)?;
             (self.now.all.contains(&against) && !rest.mentions(symbol)).then_some(rest)
         });
-        equals.min_by_key(|rest| rest.terms.len())
+        equals.min_by_key(|rest| rest.terms().len())
     }
 
     /// Whether something else is known to be equal to a symbol.
@@ -189,7 +189,7 @@ impl Constraints {
     /// The greatest number that a symbol is seen to be a multiple of.
     pub(super) fn divisor(&self, symbol: Symbol) -> i128 {
         let Some(rest) = self.equal_to(symbol) else { return 1 };
-        rest.terms.values().fold(rest.plus.abs(), |divisor, factor| sums::gcd(divisor, factor.abs()))
+        rest.terms().iter().fold(rest.plus.abs(), |divisor, (_, factor)| sums::gcd(divisor, factor.abs()))
     }
 
     /// The symbols that are known to be negative, zero or powers of two.
@@ -331,7 +331,7 @@ impl Constraints {
                 [named.plus(&Sum::number(-least)), high].into_iter().flatten()
             });
             let open = std::mem::take(all).into_iter().chain(bounds).collect();
-            *all = sums::without(open, &vec![symbol]);
+            *all = sums::without(open, Product::symbol(symbol));
             all.retain(|sum| !sum.mentions(symbol));
             divisions.retain(|division| !division.of.mentions(symbol) && !division.by.mentions(symbol));
             wrapped.retain(|it| !it.of.mentions(symbol));

@@ -55,7 +55,7 @@ impl Reader<'_, '_> {
                 self.constraints.set_range(symbol, Some((1, MOST)));
                 if let Some(sum) = known.or(pinned) {
                     self.equate(symbol, &sum);
-                    self.constraints.add(Sum { plus: -1, ..Sum::symbol(symbol) });
+                    self.constraints.add(Sum::symbol(symbol).plus_number(-1));
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
             }
         }
         let mut sums: Vec<Sum> = constraints.all().to_vec();
-        sums.sort_by_key(|sum| std::cmp::Reverse((sum.terms.len(), sum.plus.abs())));
+        sums.sort_by_key(|sum| std::cmp::Reverse((sum.terms().len(), sum.plus.abs())));
         let mut at = 0;
         while at < sums.len() {
             let sum = sums.remove(at);
@@ -196,7 +196,7 @@ fn is_of_launch(symbol: &Symbol) -> bool {
 fn says_something(sum: &Sum) -> bool {
     let is_of_size = matches!(sum.multiple_of(), Some(Symbol::Launch(Term::Size(_))));
     let far = if is_of_size { FAR_FOR_SIZES } else { FAR };
-    sum.terms.len() <= MOST_TERMS && sum.plus.abs() < far
+    sum.terms().len() <= MOST_TERMS && sum.plus.abs() < far
 }
 
 fn has_one_value(bounds: (Option<i128>, Option<i128>)) -> bool {
@@ -213,7 +213,7 @@ pub(in crate::launch) fn implies(all: &[Relation], relation: &Relation, value: i
         let apart = number.and_then(|number| Sum::symbol(symbol).minus(&number));
         sums.extend(apart.iter().cloned().chain(apart.iter().filter_map(|apart| apart.times(-1))));
         if matches!(term, Term::Size(_)) {
-            sums.push(Sum { plus: -1, ..Sum::symbol(symbol) });
+            sums.push(Sum::symbol(symbol).plus_number(-1));
         }
     }
     sums::implies(&sums, &goal)
@@ -235,11 +235,13 @@ fn sum_of(relation: &Relation, symbol: &mut impl FnMut(&Term) -> Option<Symbol>)
 
 /// A sum of values of the launch that is not negative.
 fn relation(sum: &Sum) -> Option<Relation> {
-    let term = |symbol: &Symbol| match *symbol {
+    let term = |symbol: Symbol| match symbol {
         Symbol::Launch(term) => Some(term),
         _ => None,
     };
-    let terms =
-        sum.terms.iter().map(|(product, &factor)| Some((factor, product.iter().map(term).collect::<Option<_>>()?)));
+    let terms = sum
+        .terms()
+        .iter()
+        .map(|&(product, factor)| Some((factor, product.symbols().map(term).collect::<Option<_>>()?)));
     Some(Relation::NotNegative { terms: terms.collect::<Option<_>>()?, plus: sum.plus })
 }
