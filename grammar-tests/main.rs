@@ -42,6 +42,7 @@ mod clang;
 mod cli;
 mod contracts;
 mod cuda;
+mod effort;
 mod execution;
 mod fix;
 mod fixtures;

@@ -14,6 +14,7 @@ use raceproof::diagnostic::report::{
 };
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use raceproof::source::{FileId, Language, SourceMap, Span};
+use raceproof::work::Spent;
 
 fn text_of(report: &Report) -> String {
     let mut out = Vec::new();
@@ -60,7 +61,7 @@ fn clean(name: &str, line: u32) -> KernelReport {
         deciding: Deciding { access_invariant: Some(true), inputs: Vec::new() },
         assumptions: Vec::new(),
         contract: None,
-        time_ms: 0,
+        spent: Spent::default(),
         findings: Vec::new(),
         unknowns: Vec::new(),
     }
@@ -251,7 +252,7 @@ __kernel void odd(__global float *y) {
             line: 5,
             also: Vec::new(),
             span: None,
-            reason: "the time limit was reached; raise --time-limit".into(),
+            reason: "what the effort allows was spent before every question was asked; --effort raises it".into(),
         },
     ];
     file("b.cl", Language::OpenCl, sources, vec![possible, unknown])

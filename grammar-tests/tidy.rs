@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which rooms each room may use. `arena` and `source` are open to all; a room may use itself, and a part of a room what
+/// Which rooms each room may use. `arena`, `source` and `work` are open to all; a room may use itself, and a part of a room what
 /// stands in the room but in none of its other parts. Who may use a room may use its parts.
 const ROOMS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("children", &[]),
     ("arena", &[]),
     ("source", &[]),
+    ("work", &[]),
     ("diagnostic", &[]),
     ("preprocess", &["diagnostic"]),
     ("syntax", &[]),
@@ -105,7 +106,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that every other may use.
-const OPEN: [&str; 2] = ["arena", "source"];
+const OPEN: [&str; 3] = ["arena", "source", "work"];
 
 /// No file is longer, tables apart.
 const MAX_LINES: usize = 1000;

@@ -43,3 +43,4 @@ pub mod smt;
 pub mod source;
 pub mod syntax;
 pub mod trace;
+pub mod work;

@@ -21,7 +21,7 @@ use raceproof::prove::premises::{Budget, Premises, check_claim};
 use raceproof::prove::{Assumption, Scope};
 use raceproof::smt::{Answer, SolverKind};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LAW: Law = Law::new("claims", tiers(120, 600, 4800));
 const BLOCKS: [u32; 5] = [1, 2, 3, 5, 34];
@@ -161,8 +161,8 @@ fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
             related[0] += usize::from(protocol.relates_threads(claim.cond));
             if let Some(session) = solver.as_ref().filter(|_| seed % 8 == 0) {
                 let session = &mut session.lock().expect("no test that asked has failed");
-                let budget = AskBudget { questions: u32::MAX, integers: 20_000, bits: 20_000 };
-                let mut asker = Asker::new(session, budget, Instant::now() + Duration::from_secs(600));
+                let budget = AskBudget { questions: u32::MAX, integers: 20_000, bits: 20_000, ..AskBudget::default() };
+                let mut asker = Asker::new(session, budget, Duration::from_secs(600));
                 let conditions = condition::failures(&protocol, claim, &scope, &mut None).expect("it was expressible");
                 let possible = conditions.iter().any(|condition| asker.state(&condition.state) == Answer::Sat);
                 assert!(!possible, "seed {seed}\n{}", print(&kernel));

@@ -62,11 +62,8 @@ fn main() -> ExitCode {
     for error in &errors {
         eprintln!("prove_mutants: {error}");
     }
-    let options = strict(Options {
-        headers: Some(Arc::new(ProjectHeaders::new(&arguments.trees))),
-        judging: Settings { time_limit: Duration::from_secs(30), ..Settings::default() },
-        ..Options::default()
-    });
+    let options =
+        strict(Options { headers: Some(Arc::new(ProjectHeaders::new(&arguments.trees))), ..Options::default() });
     let text = |path: &PathBuf| read(path).map(|bytes| decode(&bytes)).unwrap_or_default();
     let (candidates, seen) = scan(&files, &options, &arguments, &text);
     let work = draw(&candidates, &arguments);

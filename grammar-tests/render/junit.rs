@@ -4,6 +4,8 @@ use super::{clean, file, one_file, place, race, scatter, shift, span};
 use raceproof::diagnostic::render::junit;
 use raceproof::diagnostic::report::{Finding, Parse, PlaceAccess, Race, Report};
 use raceproof::source::Language;
+use raceproof::work::{Spent, Stage, Tally};
+use std::time::Duration;
 
 /// The report, which is well-formed and has the elements and attributes that servers read, and no others.
 #[track_caller]
@@ -87,7 +89,8 @@ fn tests_of_one_file_have_names_of_their_own() {
     let (sources, _) = one_file("./a\\b.cu", "");
     let mut instance = clean("k", 3);
     instance.template_args = vec!["float".to_owned()];
-    instance.time_ms = 1042;
+    let time = Duration::from_millis(1042);
+    instance.spent = Spent::new(Stage::Rules, Tally { time, units: 1 });
     let mut report = file("./a\\b.cu", Language::Cuda, sources, vec![clean("k", 1), clean("k", 2), instance]);
     report.files[0].parse = Parse::Partial;
     let text = junit_of(&report);

@@ -14,7 +14,7 @@ use raceproof::prove::state::poly::{Atom, IDS, LOOPS, Poly, Side};
 use raceproof::prove::state::{Literal, State};
 use raceproof::prove::{Assumption, Pair};
 use raceproof::smt::{Answer, Session, SolverKind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// States that are made up.
 const STATES: Law = Law::new("solver_states", tiers(0, 2_000, 40_000));
@@ -25,12 +25,11 @@ const KERNELS: Law = Law::new("two_solvers", tiers(0, 25, 500));
 
 /// Small budgets: what is not decided soon is not decided here.
 fn budget() -> Budget {
-    Budget { questions: u32::MAX, integers: 20_000, bits: 20_000 }
+    Budget { questions: u32::MAX, integers: 20_000, bits: 20_000, ..Budget::default() }
 }
 
-fn far_away() -> Instant {
-    Instant::now() + Duration::from_secs(3_600)
-}
+/// No question of these budgets takes so long.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// Kernels made from the catalogue by a few edits, with the seed of each.
 struct Kernels {
@@ -205,7 +204,7 @@ fn hold_states(session: &mut Session, seeds: &[u64]) -> Tally {
     let effort = search::Budget::MIDDLE;
     let mut tally = Tally::default();
     for chunk in seeds.chunks(500) {
-        let mut asker = Asker::new(session, Budget { integers: 6_000, ..budget() }, far_away());
+        let mut asker = Asker::new(session, Budget { integers: 6_000, ..budget() }, PATIENCE);
         for &seed in chunk {
             let Some(state) = state(&mut Dice(seed)) else { continue };
             tally.conditions += 1;
@@ -252,7 +251,7 @@ fn rules_and_solver_agree_on_edited_idioms() {
     let Some(mut session) = session(SolverKind::Z3) else { return };
     let mut tally = Tally::default();
     for (seed, text, subject) in Kernels::of(&CONDITIONS) {
-        let mut asker = Asker::new(&mut session, budget(), far_away());
+        let mut asker = Asker::new(&mut session, budget(), PATIENCE);
         for level in [Level::Block, Level::Grid] {
             for pair in subject.pairs(level) {
                 let hold = || hold_against_rules(&mut asker, &subject, &pair, seed, &text, &mut tally);
@@ -273,13 +272,13 @@ fn two_solvers_agree_on_a_sample() {
     let (Some(mut z3), Some(mut cvc5)) = (session(SolverKind::Z3), session(SolverKind::Cvc5)) else { return };
     let mut both = 0;
     // A solver that takes longer than this has its say some other time.
-    let soon = || Instant::now() + Duration::from_millis(300);
+    let soon = Duration::from_millis(300);
     for (seed, text, subject) in Kernels::of(&KERNELS).take(KERNELS.cases() as usize) {
         for level in [Level::Block, Level::Grid] {
             for pair in subject.pairs(level).into_iter().take(2) {
                 for view in [View::Rules, View::Machine] {
                     let answers = [&mut z3, &mut cvc5].map(|session| {
-                        Asker::new(session, budget(), soon()).view(&subject.protocol, &pair, &subject.scope, view)
+                        Asker::new(session, budget(), soon).view(&subject.protocol, &pair, &subject.scope, view)
                     });
                     let [Ok(one), Ok(other)] = answers else { continue };
                     match (&one, &other) {
@@ -303,7 +302,7 @@ fn no_solver_proves_a_near_miss() {
     let Some(mut session) = session(SolverKind::Z3) else { return };
     for idiom in idioms() {
         let near_miss = &idiom.near_miss;
-        let mut asker = Asker::new(&mut session, budget(), far_away());
+        let mut asker = Asker::new(&mut session, budget(), PATIENCE);
         let mut pairs = idiom.near_miss_levels.iter().flat_map(|&level| near_miss.pairs(level));
         let proved = pairs.all(|pair| {
             let reply = asker.pair(&near_miss.protocol, &pair, &near_miss.scope, Suspects::Unwanted);
@@ -327,7 +326,7 @@ fn a_solver_proves_claims_of_single_threads_and_no_others() {
     for kind in [SolverKind::Z3, SolverKind::Cvc5] {
         let Some(mut session) = session(kind) else { continue };
         let scope = raceproof::prove::Scope::default();
-        let mut asker = Asker::new(&mut session, budget(), far_away());
+        let mut asker = Asker::new(&mut session, budget(), PATIENCE);
         let proved: Vec<usize> = protocol
             .claims
             .iter()

@@ -17,7 +17,7 @@ fn damaged_files_are_all_accounted_for() {
     let place = tempfile::tempdir().unwrap();
     let written = write_damaged(place.path());
     for front in fronts() {
-        let arguments = ["check", ".", "--format", "json", "--time-limit", "2", "--solver", "none", "--front", front];
+        let arguments = ["check", ".", "--format", "json", "--effort", "quick", "--solver", "none", "--front", front];
         let output = within(LIMIT, &mut raceproof(place.path(), &arguments));
         assert_orderly(&output);
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is whole");

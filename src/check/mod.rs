@@ -34,6 +34,7 @@ use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, Protocol};
 use crate::prove::Assumption;
 use crate::source::{Language, SourceMap, Span};
+use crate::work::Spent;
 use causes::Found;
 use std::path::PathBuf;
 use verdict::Verdict;
@@ -88,7 +89,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         determinism: determinism::judge(context, verdict),
         deciding: Deciding { access_invariant: flow.access_invariant(), inputs: flow.input_names(context.kernel) },
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
-        time_ms: 0,
+        spent: Spent::default(),
         contract: verdict.contract.as_ref().map(|contract| contract::report(context, contract)),
         findings: causes::grouped(context, found),
         unknowns: undecided::unknowns(context, verdict),

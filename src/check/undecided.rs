@@ -216,7 +216,10 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
             None,
             format!("{accesses} accesses to one memory are too many to compare; split the kernel"),
         ),
-        Undecided::TimeLimit => unknown(context, None, "the time limit was reached; --time-limit raises it".to_owned()),
+        Undecided::Effort => {
+            let spent = "what the effort allows was spent before every question was asked; --effort raises it";
+            unknown(context, None, spent.to_owned())
+        }
     }
 }
 

@@ -208,8 +208,8 @@ pub enum Undecided {
         /// Where it is named.
         span: Span,
     },
-    /// The time limit was reached.
-    TimeLimit,
+    /// What may be spent on a kernel was.
+    Effort,
     /// There are this many accesses to one memory, too many to compare.
     TooLarge(usize),
 }

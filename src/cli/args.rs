@@ -4,7 +4,7 @@
 
 mod judging;
 
-pub(super) use judging::{ContractsArgs, GlobalOffset, JudgingArgs, Solver, TableFormat};
+pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
 
 use crate::driver::passes::{self, Pass};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

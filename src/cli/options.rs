@@ -10,7 +10,7 @@ use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
-    self, Device, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
+    self, Device, Effort, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
     Settings, SolverKind, Timings, Told,
 };
 use crate::driver::stated_contracts::StatedContracts;
@@ -68,7 +68,12 @@ pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
 
 /// What both have in common.
 fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
-    options.judging.time_limit = seconds("--time-limit", args.time_limit)?;
+    options.judging.solver_timeout = seconds("--solver-timeout", args.solver_timeout)?;
+    options.judging.effort = match args.effort {
+        args::Effort::Quick => Effort::Quick,
+        args::Effort::Normal => Effort::Normal,
+        args::Effort::Thorough => Effort::Thorough,
+    };
     options.judging.lockstep = args.lockstep_warps;
     options.judging.device = Device {
         global_offset: match args.global_offset {

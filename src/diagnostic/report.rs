@@ -9,6 +9,7 @@
 
 use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
+use crate::work::Spent;
 use std::cmp::Reverse;
 use std::fmt;
 use std::path::PathBuf;
@@ -86,8 +87,8 @@ pub struct KernelReport {
     pub deciding: Deciding,
     /// What the verdict relies on.
     pub assumptions: Vec<Assumption>,
-    /// Wall time spent on the kernel; 0 unless timings were asked for.
-    pub time_ms: u64,
+    /// What it took; nothing unless timings were asked for.
+    pub spent: Spent,
     /// Of a kernel that is not free for all launches: under which condition on them it is, if one was found.
     pub contract: Option<Contract>,
     /// What was found: one finding for each cause.

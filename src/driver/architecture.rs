@@ -44,7 +44,8 @@ pub(super) fn look_aside(
     options: &Options,
     outcomes: &mut [Outcome],
 ) {
-    if program.platform != Platform::Cuda || options.defines.iter().any(|(name, _)| name == NAME) {
+    if kernels.is_empty() || program.platform != Platform::Cuda || options.defines.iter().any(|(name, _)| name == NAME)
+    {
         return;
     }
     let mut others = others(&program.sources);

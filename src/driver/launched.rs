@@ -13,6 +13,7 @@
 //! Deliberately absent: kernels that share a name in one file; templates, of which a unit launches
 //! instances of its own ([`units`](super::units)); units that take the address of a kernel which they only declare.
 
+use super::read_units::{InUnit, OfUnit, ReadUnits};
 use super::stated::host_files;
 use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
@@ -40,7 +41,13 @@ struct Found {
 }
 
 /// Adds the launches that other files of the project make of `kernels`, which stand in `path`.
-pub(super) fn add(file: &mut Launched, path: &Path, kernels: &[FunctionId], options: &Options) -> Places {
+pub(super) fn add(
+    file: &mut Launched,
+    path: &Path,
+    kernels: &[FunctionId],
+    options: &Options,
+    known: Option<&ReadUnits>,
+) -> Places {
     let mut places = Places::new();
     let is_given = options.judging.gives_sizes() || !options.judging.params.is_empty();
     let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
@@ -48,7 +55,10 @@ pub(super) fn add(file: &mut Launched, path: &Path, kernels: &[FunctionId], opti
     };
     let found = match file.program.language {
         Language::OpenCl => of_host_code(file, path, kernels, headers),
-        Language::Cuda => of_units(&file.program, path, kernels, (options, headers)),
+        Language::Cuda => {
+            let asked = Asked { options, headers, known };
+            of_units(&file.program, path, kernels, &asked)
+        }
     };
     for (other, Found { launch, place, text }) in found {
         let span = placed(&mut file.program, &other, place, &text);
@@ -85,12 +95,8 @@ fn of_host_code(
 }
 
 /// The launches of kernels of CUDA by other units of the project, the nearest first.
-fn of_units(
-    program: &Program,
-    path: &Path,
-    kernels: &[FunctionId],
-    (options, headers): (&Options, &Arc<ProjectHeaders>),
-) -> Vec<(Header, Found)> {
+fn of_units(program: &Program, path: &Path, kernels: &[FunctionId], asked: &Asked<'_>) -> Vec<(Header, Found)> {
+    let headers = asked.headers;
     let mut files: Vec<(Header, Vec<FunctionId>)> = Vec::new();
     for &kernel in kernels.iter().filter(|&&kernel| program.functions[kernel].template_args.is_empty()) {
         for file in headers.naming(path, short_name(program, kernel), LAUNCHED) {
@@ -102,7 +108,7 @@ fn of_units(
     }
     let mut all = Vec::new();
     for (file, named) in files {
-        let found = by_unit(program, &named, &file, (options, headers));
+        let found = by_unit(program, &named, &file, asked);
         all.extend(found.into_iter().map(|found| (file.clone(), found)));
     }
     all
@@ -252,51 +258,79 @@ fn made(kernel: FunctionId, launch: &Enqueued, span: Span) -> Launch {
     }
 }
 
+/// What launches are looked for with.
+struct Asked<'a> {
+    options: &'a Options,
+    headers: &'a Arc<ProjectHeaders>,
+    /// Units that this run has read.
+    known: Option<&'a ReadUnits>,
+}
+
 /// Launches by a unit of CUDA that declares the kernel, or includes its file.
-fn by_unit(
-    program: &Program,
-    open: &[FunctionId],
-    file: &Header,
-    (options, headers): (&Options, &Arc<ProjectHeaders>),
-) -> Vec<Found> {
+fn by_unit(program: &Program, open: &[FunctionId], file: &Header, asked: &Asked<'_>) -> Vec<Found> {
     if program.sources.files().any(|(_, known)| is_file(&known.path, file)) {
         return Vec::new();
     }
-    let Some(text) = text_of(file) else { return Vec::new() };
     // Which of several of one name is launched, a declaration does not tell here.
     let is_only = |&&kernel: &&FunctionId| {
         let alike = |&other: &FunctionId| program.functions[other].name == program.functions[kernel].name;
         program.kernels.iter().copied().filter(alike).count() == 1
     };
     let named: Vec<FunctionId> = open.iter().filter(is_only).copied().collect();
-    if named.is_empty() || !LAUNCHES.iter().any(|launch| text.contains(launch)) {
+    if named.is_empty() {
         return Vec::new();
     }
-    let mut other = super::read(&file.path, &text, options);
-    if !other.missing.is_empty() {
-        // The declaration may stand in a header that no include path leads to.
-        other = super::read_with(&file.path, &text, options, Some(headers));
-    }
-    let launched = other.launched;
-    let other = &launched.program;
-    let kernel_of = |launch: &Launch| {
-        let function = &other.functions[launch.kernel];
+    let read = || of_unit(file, asked);
+    let unit = match asked.known {
+        Some(known) => known.unit(&file.path, asked.options, read),
+        None => read().map(Arc::new),
+    };
+    let Some(unit) = unit else { return Vec::new() };
+    let kernel_of = |there: &InUnit| {
         named.iter().copied().find(|&kernel| {
             let own = &program.functions[kernel];
-            let is_it = own.name == function.name && own.params.len() == function.params.len();
-            let is_ours = || path_of(other, function.span) == path_of(program, own.span);
-            let is_declared = || function.body.is_none() && is_nearest(program, kernel, file, headers);
-            is_it && function.template_args.is_empty() && (is_declared() || is_ours())
+            let is_it = own.name == there.name && own.params.len() == there.params;
+            let is_ours = || there.path == path_of(program, own.span);
+            let is_declared = || !there.has_body && is_nearest(program, kernel, file, asked.headers);
+            is_it && !there.is_instance && (is_declared() || is_ours())
         })
     };
-    let of_kernels = launched.launches().iter().filter_map(|launch| {
-        let kernel = kernel_of(launch)?;
-        let span = other.sources.visible(launch.span);
-        let is_here = is_file(&other.sources.file(span.file).path, file);
-        let place = span.start as usize..span.end as usize;
-        is_here.then(|| Found { launch: Launch { kernel, ..launch.clone() }, place, text: Arc::clone(&text) })
+    let of_kernels = unit.launches.iter().filter_map(|there| {
+        let kernel = kernel_of(there)?;
+        let place = there.place.clone()?;
+        Some(Found { launch: Launch { kernel, ..there.launch.clone() }, place, text: Arc::clone(&unit.text) })
     });
     of_kernels.collect()
+}
+
+/// Reads a unit for its launches.
+fn of_unit(file: &Header, asked: &Asked<'_>) -> Option<OfUnit> {
+    let text = text_of(file)?;
+    if !LAUNCHES.iter().any(|launch| text.contains(launch)) {
+        return Some(OfUnit { text, launches: Vec::new() });
+    }
+    let mut read = super::read(&file.path, &text, asked.options);
+    if !read.missing.is_empty() {
+        // The declaration may stand in a header that no include path leads to.
+        read = super::read_with(&file.path, &text, asked.options, Some(asked.headers));
+    }
+    let program = &read.launched.program;
+    let launches = read.launched.launches().iter().map(|launch| {
+        let function = &program.functions[launch.kernel];
+        let span = program.sources.visible(launch.span);
+        let is_here = is_file(&program.sources.file(span.file).path, file);
+        InUnit {
+            name: function.name.clone(),
+            params: function.params.len(),
+            is_instance: !function.template_args.is_empty(),
+            has_body: function.body.is_some(),
+            path: path_of(program, function.span),
+            launch: launch.clone(),
+            place: is_here.then_some(span.start as usize..span.end as usize),
+        }
+    });
+    let launches = launches.collect();
+    Some(OfUnit { text, launches })
 }
 
 /// What stands in a file that launches kernels.

@@ -10,12 +10,13 @@
 //! only in passing them on), so no answer depends on the order in which threads come by. Kernels are compared by two
 //! keyed hashes of 64 bits over all that they hold.
 //!
-//! Deliberately not kept: verdicts that the clock had a part in.
+//! Deliberately not kept: what is found in a file besides its kernels.
 
 use super::options::Options;
+use super::read_units::ReadUnits;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
-use crate::check::verdict::{Undecided, Verdict};
+use crate::check::verdict::Verdict;
 use crate::invariant::{Strengthened, strengthen};
 use crate::judge;
 use crate::launch::Facts;
@@ -36,6 +37,8 @@ pub(super) struct Memo {
     keys: [RandomState; 2],
     verdicts: Mutex<FxHashMap<Key, Verdict>>,
     invariants: Mutex<FxHashMap<Key, Option<Strengthened>>>,
+    /// Units that were read for their launches.
+    pub(super) units: ReadUnits,
 }
 
 type Key = [u64; 2];
@@ -107,7 +110,7 @@ impl Entry<'_> {
         let verdict = judge::judge(kernel, protocol, launches, language, &options.judging);
         let mut kept = verdict.clone();
         let all_known = change_spans(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number)));
-        if all_known && !verdict.undecided.iter().any(|open| matches!(open, Undecided::TimeLimit)) {
+        if all_known {
             memo.verdicts.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
         }
         verdict

@@ -29,6 +29,7 @@ pub mod options;
 pub mod parallel;
 pub mod passes;
 mod prepared;
+mod read_units;
 mod repeats;
 pub mod reproduce;
 pub mod run;
@@ -61,13 +62,13 @@ use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized
 use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
+use crate::work::{self, Spent, Stage};
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use passes::{Model, Relations, counts_relations, in_step, model_with};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A file that has been read and resolved.
 struct ReadFile {
@@ -131,14 +132,14 @@ fn check_source_of_many(
         sought,
         uses,
         stated,
-    } = read(path, text, options);
+    } = work::during(Stage::Read, || read(path, text, options));
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
         selected(&file.program, options).filter(|&kernel| stands_in(&file.program, kernel, inside)).collect();
     let mut outcomes = checked(&file, &wanted, options, memo);
     let is_logged = |kernel: &FunctionId| is_logged(&file.program, *kernel, options);
     let open: Vec<FunctionId> = unsettled(&wanted, &outcomes).into_iter().filter(|it| !is_logged(it)).collect();
-    let elsewhere = launched::add(&mut file, path, &open, options);
+    let elsewhere = launched::add(&mut file, path, &open, options, memo.map(|memo| &memo.units));
     let again: Vec<FunctionId> = elsewhere.keys().copied().collect();
     for (kernel, outcome) in again.iter().zip(checked(&file, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
@@ -329,7 +330,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         determinism: Determinism::NotShown("raceproof failed on this kernel".to_owned()),
         deciding: Deciding::default(),
         assumptions: Vec::new(),
-        time_ms: 0,
+        spent: Spent::default(),
         contract: None,
         findings: Vec::new(),
         unknowns: vec![Unknown {
@@ -416,7 +417,14 @@ fn check_kernel(
     options: &Options,
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
-    let start = Instant::now();
+    let ((mut report, kernel), spent) = work::measured(|| check_one(file, function, options, memo));
+    if options.timings == Timings::Measure {
+        report.spent = spent;
+    }
+    (report, kernel)
+}
+
+fn check_one(file: &Launched, function: FunctionId, options: &Options, memo: Option<&Memo>) -> (KernelReport, Kernel) {
     let judged = |relations| report_on(file, function, model_with(file, function, options, (relations, memo)), options);
     let says = counts_relations(options) && !launch::common_relations(file, function).is_empty();
     // What holds without what the launches say is told without it.
@@ -433,11 +441,7 @@ fn check_kernel(
         },
         None => judged(Relations::Stated),
     };
-    let (mut report, kernel) = contracts::check_under(file, function, options).unwrap_or_else(ordinary);
-    if options.timings == Timings::Measure {
-        report.time_ms = start.elapsed().as_millis() as u64;
-    }
-    (report, kernel)
+    contracts::check_under(file, function, options).unwrap_or_else(ordinary)
 }
 
 /// Whether nothing that launches say is needed to see that a kernel is free of races.

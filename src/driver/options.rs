@@ -8,6 +8,7 @@ use super::stated_contracts::StatedContracts;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
+pub use crate::judge::Effort;
 pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
 pub use crate::prove::premises::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};

@@ -27,6 +27,7 @@ use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::settle::{self, Form, Unsettled, lockstep, unrolling, verify_if_debug};
 use crate::source::Language;
+use crate::work::{self, Stage};
 use crate::{invariant, judge, launch, lower, prove};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -157,9 +158,13 @@ impl Course {
         let (mut assumptions, mut rejected) = (BTreeSet::new(), Vec::new());
         let entry = memo.map(|memo| memo.entry(&kernel));
         crash::entering("invariant");
-        let strengthened = self.make(INVARIANTS, || match &entry {
+        let strengthen = || match &entry {
             Some(entry) => entry.strengthened(&kernel, &protocol, options.judging.proofs),
             None => invariant::strengthen(&kernel, &protocol, options.judging.proofs),
+        };
+        let strengthened = self.make(INVARIANTS, || {
+            let allowance = options.judging.effort.allowance().invariants;
+            work::during(Stage::Invariants, || work::within(allowance, strengthen))
         });
         if let Some(strengthened) = strengthened {
             kernel = strengthened.kernel;
@@ -226,8 +231,10 @@ pub(super) fn model_with<'m>(
     (relations, memo): (Relations, Option<&'m Memo>),
 ) -> Model<'m> {
     let mut course = Course::default();
-    let kernel = course.lowered_with(file, function, options, relations);
-    course.strengthened(kernel, options, memo)
+    work::during(Stage::Lower, || {
+        let kernel = course.lowered_with(file, function, options, relations);
+        course.strengthened(kernel, options, memo)
+    })
 }
 
 /// One kernel, without anything that is said of its launches.

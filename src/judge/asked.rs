@@ -9,6 +9,7 @@
 //! kernel with hundreds of them is not going to be proved by spending it on each. The purse is a count, so the
 //! same kernel always gets the same answers.
 
+use super::effort::Effort;
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::{AccessKind, Level};
@@ -26,8 +27,8 @@ const OPEN_AT_MIDDLE_PRICE: usize = 6;
 const OPEN_AT_SMALL_PRICE: usize = 32;
 
 /// The memory of one kernel.
-#[derive(Default)]
 pub(super) struct Asked {
+    effort: Effort,
     known: RefCell<Known>,
 }
 
@@ -64,6 +65,11 @@ struct Address {
 }
 
 impl Asked {
+    /// Nothing was asked yet.
+    pub(super) fn new(effort: Effort) -> Self {
+        Asked { effort, known: RefCell::default() }
+    }
+
     /// Proves a pair, or says why not; what was asked before is not searched again. Where a cheap search fails,
     /// `refute` may show that the pair conflicts, before a dear one is begun.
     pub(super) fn prove(
@@ -82,13 +88,15 @@ impl Asked {
             return Err(open.clone());
         }
         let Some(budget) = known.budget(scope) else { return Err(Open::Budget) };
-        let outcome = premises.conflict(pair).and_then(|condition| match premises.refute(&condition, &Budget::SMALL) {
-            Err(Open::NoRule | Open::Budget) if refute() => Err(Open::Refuted),
-            Err(Open::NoRule | Open::Budget) if budget != Budget::SMALL => {
-                premises.refute(&condition, &budget.after(Budget::SMALL))
-            }
-            outcome => outcome,
-        });
+        let price = |budget: Budget| self.effort.price(budget);
+        let outcome =
+            premises.conflict(pair).and_then(|condition| match premises.refute(&condition, &price(Budget::SMALL)) {
+                Err(Open::NoRule | Open::Budget) if refute() => Err(Open::Refuted),
+                Err(Open::NoRule | Open::Budget) if budget != Budget::SMALL => {
+                    premises.refute(&condition, &price(budget.after(Budget::SMALL)))
+                }
+                outcome => outcome,
+            });
         let outcome = match outcome {
             Err(Open::NotExpressible(_)) if refute() => Err(Open::Refuted),
             outcome => outcome,
@@ -119,7 +127,7 @@ impl Known {
 
     fn budget(&self, scope: &Scope) -> Option<Budget> {
         match self.stayed_open.get(scope).copied().unwrap_or_default() {
-            ..OPEN_AT_FULL_PRICE => Some(Budget::default()),
+            ..OPEN_AT_FULL_PRICE => Some(Budget::FULL),
             OPEN_AT_FULL_PRICE..OPEN_AT_MIDDLE_PRICE => Some(Budget::MIDDLE),
             OPEN_AT_MIDDLE_PRICE..OPEN_AT_SMALL_PRICE => Some(Budget::SMALL),
             _ => None,

@@ -13,10 +13,11 @@ use crate::calculus::{SiteId, eval};
 use crate::check::verdict::Verdict;
 use crate::diagnostic::report::{Divergence, Race};
 use crate::memory_model::AccessKind;
-use crate::prove::ask::{Asker, Budget, Reply, Suspects};
+use crate::prove::ask::{Asker, Reply, Suspects};
 use crate::prove::premises::Derivation;
 use crate::prove::{Assumption, Open, Pair, Proof, Returned, Scope, SyncQuestion, refute};
 use crate::smt::{Session, Solver};
+use crate::work;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -48,8 +49,10 @@ pub(super) struct Helper<'s> {
     suspects: Suspects,
     /// Launches that models named.
     named: Vec<Scope>,
-    /// Whether something stayed open that makes all further questions useless.
+    /// Whether enough stayed open to make all further questions useless.
     lost: bool,
+    /// How much may stay open.
+    open: u32,
     /// Whether the first thing that stays open ends the attempt.
     stops: bool,
 }
@@ -86,6 +89,9 @@ impl Helper<'_> {
         returned: Returned,
         scope: &Scope,
     ) -> Result<BTreeSet<Assumption>, Open> {
+        if self.lost {
+            return Err(Open::NoRule);
+        }
         let exact = case.protocol.syncs[question.sync].reasons.is_empty();
         let suspects = if exact { self.suspects } else { Suspects::Unwanted };
         let reply = self.asker.sync(case.protocol, question, returned, scope, suspects);
@@ -103,7 +109,8 @@ impl Helper<'_> {
             }
             Reply::Open(why) => why,
         };
-        self.lost |= self.stops;
+        self.open = self.open.saturating_sub(1);
+        self.lost |= self.stops || self.open == 0;
         Err(why)
     }
 }
@@ -127,18 +134,20 @@ impl<'a> Case<'a> {
     ) -> Verdict {
         let known = before.conflicts.iter().map(|conflict| (conflict.sites[0], conflict.sites[1])).collect();
         let mut helper = Helper {
-            asker: Asker::new(session, Budget::default(), self.deadline),
+            asker: Asker::new(session, self.allowance.questions, self.settings.solver_timeout),
             answers: FxHashMap::default(),
             known,
             suspects: Suspects::Unwanted,
             named: Vec::new(),
             lost: false,
+            open: self.allowance.questions.open,
             stops: true,
         };
         let racy = !helper.known.is_empty();
         for (position, attempt) in candidates.proofs.iter().enumerate() {
             let last = position + 1 == candidates.proofs.len();
             (helper.stops, helper.lost) = (!last, false);
+            helper.open = self.allowance.questions.open;
             helper.suspects = if last { Suspects::Wanted } else { Suspects::Unwanted };
             if !last && racy {
                 continue;
@@ -146,6 +155,9 @@ impl<'a> Case<'a> {
             let mut hunts = self.hunts(attempt, program);
             let persistence = if last { Persistence::AskAll } else { Persistence::StopAtFirst };
             let rest = self.prove(attempt, (&mut hunts, persistence), Some(&mut helper), &mut |_, _, _| {});
+            if work::is_over() {
+                break;
+            }
             if last || rest.is_empty() {
                 return self.conclude(attempt, rest, hunts, &helper.named);
             }

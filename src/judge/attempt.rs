@@ -5,6 +5,7 @@
 
 use super::asked::Asked;
 use super::asking::Helper;
+use super::effort::Allowance;
 use super::scopes::{Attempt, Candidate};
 use super::settings::{Levels, Settings};
 use crate::calculus::intervals::{self, Intervals};
@@ -17,8 +18,8 @@ use crate::prove::premises::Proofs;
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Groups, Open, Pair, Proof, Returned, Scope, SyncQuestion, premises};
 use crate::source::Language;
+use crate::work;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 /// A kernel on its way to a verdict.
 pub(super) struct Case<'a> {
@@ -30,8 +31,8 @@ pub(super) struct Case<'a> {
     pub(super) language: Language,
     /// What the user asked for.
     pub(super) settings: &'a Settings,
-    /// When to stop trying.
-    pub(super) deadline: Instant,
+    /// What may be spent on it.
+    pub(super) allowance: Allowance,
     /// What the prover was asked so far.
     pub(super) asked: Asked,
 }
@@ -47,8 +48,8 @@ pub(super) struct Rest {
     pub(super) syncs: Vec<(SyncId, Open)>,
     /// Derivations that the checker did not accept.
     pub(super) rejected: Vec<String>,
-    /// Whether the time limit was reached.
-    pub(super) late: bool,
+    /// Whether what may be spent was, before every question was asked.
+    pub(super) spent: bool,
     /// The number of accesses to one memory, if they were too many to compare.
     pub(super) too_large: Option<usize>,
 }
@@ -70,7 +71,7 @@ impl Rest {
 
     /// Whether every question was asked and every answer stands.
     pub(super) fn is_complete(&self) -> bool {
-        self.rejected.is_empty() && !self.late && self.too_large.is_none()
+        self.rejected.is_empty() && !self.spent && self.too_large.is_none()
     }
 }
 
@@ -103,16 +104,16 @@ impl<'a> Case<'a> {
         language: Language,
         settings: &'a Settings,
     ) -> Case<'a> {
-        let deadline = Instant::now() + settings.time_limit;
-        Case { kernel, protocol, language, settings, deadline, asked: Asked::default() }
+        let allowance = settings.effort.allowance();
+        Case { kernel, protocol, language, settings, allowance, asked: Asked::new(settings.effort) }
     }
 
-    /// The same for a kernel that states more: it has the time that is left.
+    /// The same for a kernel that states more.
     pub(super) fn stating<'k>(&self, kernel: &'k Kernel, protocol: &'k Protocol) -> Case<'k>
     where
         'a: 'k,
     {
-        Case { deadline: self.deadline, ..Case::new(kernel, protocol, self.language, self.settings) }
+        Case::new(kernel, protocol, self.language, self.settings)
     }
 
     /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given
@@ -142,26 +143,27 @@ impl<'a> Case<'a> {
         rest
     }
 
-    /// What rules prove of an attempt, and what stays open; nothing is run.
+    /// What rules prove of an attempt, and what stays open, that of which conflicts are known among it; nothing is run.
     pub(super) fn prove_by_rules(
         &self,
         attempt: &Attempt,
-        program: &'a eval::Program,
+        (program, known): (&'a eval::Program, &[Conflict]),
         persistence: Persistence,
     ) -> Rest {
-        let mut idle = self.hunts_within(attempt, program, &refute::Budget { steps: 0 });
+        let idle = self.hunts_within(attempt, program, &refute::Budget { steps: 0 });
+        let mut idle: Vec<Hunt<'a>> = idle.into_iter().map(|hunt| hunt.told(known)).collect();
         self.prove(attempt, (&mut idle, persistence), None, &mut |_, _, _| {})
     }
 
     /// Races that a run of a launch shows.
     pub(super) fn run(&self, launch: &Scope) -> Vec<Conflict> {
-        let outcome = refute::search(self.kernel, &[], launch, self.search_levels(), &refute::Budget::default());
+        let outcome = refute::search(self.kernel, &[], launch, self.search_levels(), &self.allowance.search);
         outcome.conflicts.into_iter().filter(|conflict| !conflict.after_earlier).collect()
     }
 
     /// A hunt for each part of an attempt.
     pub(super) fn hunts(&self, attempt: &Attempt, program: &'a eval::Program) -> Vec<Hunt<'a>> {
-        self.hunts_within(attempt, program, &refute::Budget::default())
+        self.hunts_within(attempt, program, &self.allowance.search)
     }
 
     fn hunts_within(&self, attempt: &Attempt, program: &'a eval::Program, budget: &refute::Budget) -> Vec<Hunt<'a>> {
@@ -381,12 +383,13 @@ impl Proving<'_, '_, '_, '_> {
 
     fn sync(&mut self, question: SyncQuestion, returned: Returned) -> Result<Proof, Open> {
         let (protocol, premises) = (self.case.protocol, &self.premises);
-        let prove = |budget: &premises::Budget| premises.prove_sync_uniform(question, returned, budget);
+        let effort = self.case.settings.effort;
+        let prove = |budget| premises.prove_sync_uniform(question, returned, &effort.price(budget));
         let hunt = &mut *self.hunt;
-        match prove(&premises::Budget::SMALL) {
+        match prove(premises::Budget::SMALL) {
             Err(_) if hunt.diverges(protocol, question, returned) => Err(Open::Refuted),
             // A barrier has several conditions, of which the first pass may settle some.
-            Err(Open::NoRule | Open::Budget) => prove(&premises::Budget::default()),
+            Err(Open::NoRule | Open::Budget) => prove(premises::Budget::FULL),
             outcome => outcome,
         }
     }
@@ -422,8 +425,8 @@ impl Proving<'_, '_, '_, '_> {
             if self.is_over() {
                 return;
             }
-            if Instant::now() > case.deadline {
-                self.rest.late = true;
+            if work::is_over() {
+                self.rest.spent = true;
                 return;
             }
             if self.hunt.is_sated() {

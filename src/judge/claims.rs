@@ -11,12 +11,12 @@ use crate::calculus::{Basis, Claimed, SiteId, eval};
 use crate::check::verdict::{PossibleClaim, Undecided, Verdict};
 use crate::diagnostic::report::Divergence;
 use crate::protocol::{Claim, Fact, Protocol};
-use crate::prove::ask::{Asker, Budget as AskBudget, Reply};
+use crate::prove::ask::{Asker, Reply};
 use crate::prove::premises::{self, Budget, Premises, Proofs};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Open, Scope};
+use crate::work;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// Kernels with more claims than this get no facts from them.
 const MOST: usize = 64;
@@ -125,10 +125,11 @@ fn first_answer(case: &Case<'_>, claim: &Claim, candidates: &Candidates) -> Opti
 fn answer(case: &Case<'_>, claim: &Claim, attempt: &Attempt) -> Answer {
     let mut assumptions = BTreeSet::new();
     for part in &attempt.parts {
-        if Instant::now() > case.deadline {
+        if work::is_over() {
             return Answer::Open(Open::Budget);
         }
-        match Premises::new(case.protocol, &part.scope).prove_claim(claim, &Budget::MIDDLE) {
+        match Premises::new(case.protocol, &part.scope).prove_claim(claim, &case.settings.effort.price(Budget::MIDDLE))
+        {
             Ok(proof) => {
                 if case.settings.proofs == Proofs::Recheck
                     && let Err(error) = premises::check_claim(case.protocol, claim, &part.scope, &proof.derivation)
@@ -159,7 +160,7 @@ fn refute<'a>(
     let mut decided = true;
     let mut unsettled = BTreeSet::new();
     for part in &attempt.parts {
-        let hunt = Hunt::new(case.kernel, program, &part.scope, neither, &refute::Budget::default());
+        let hunt = Hunt::new(case.kernel, program, &part.scope, neither, &case.allowance.search);
         let claims: Vec<&Claim> = open.iter().map(|(claim, _)| *claim).collect();
         let outcome = hunt.failures(case.protocol, &claims);
         decided &= outcome.decided;
@@ -184,7 +185,7 @@ fn ask(case: &Case<'_>, attempt: &Attempt, open: &mut Vec<(&Claim, Open)>, verdi
         return;
     }
     asking::with_session(solver, |session| {
-        let mut asker = Asker::new(session, AskBudget::default(), case.deadline);
+        let mut asker = Asker::new(session, case.allowance.questions, case.settings.solver_timeout);
         open.retain_mut(|(claim, why)| match asked(case, claim, attempt, &mut asker) {
             Ok(assumptions) => {
                 verdict.assumptions.extend(assumptions);

@@ -16,9 +16,11 @@ mod collectives;
 pub mod conditions;
 mod contents;
 pub mod contract;
+pub mod effort;
 pub mod scopes;
 pub mod settings;
 
+pub use effort::Effort;
 pub use settings::Settings;
 
 use crate::calculus::statements::every;
@@ -33,10 +35,12 @@ use crate::prove::premises::{self, Premises};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
 use crate::settle::{Form, unrolling, verify_if_debug};
+use crate::smt::Session;
 use crate::source::{Language, Span};
+use crate::work::{self, Stage};
 use attempt::{Case, Persistence, Rest};
 use collectives::Ordered;
-use scopes::{Attempt, Candidate, Starts};
+use scopes::{Attempt, Candidate, Candidates, Starts};
 use std::collections::BTreeSet;
 
 /// A kernel with more accesses is not judged: what it takes grows with their square.
@@ -46,6 +50,16 @@ const MAX_ACCESSES: usize = 3_000;
 /// more with the loops around barriers unrolled that constants decide; findings about that would name places that
 /// the kernel does not have, so only a proof counts.
 pub fn judge(
+    kernel: &Kernel,
+    protocol: &Protocol,
+    launches: &[Facts],
+    language: Language,
+    settings: &Settings,
+) -> Verdict {
+    work::during(Stage::Rules, || judge_and_unroll(kernel, protocol, launches, language, settings))
+}
+
+fn judge_and_unroll(
     kernel: &Kernel,
     protocol: &Protocol,
     launches: &[Facts],
@@ -85,42 +99,21 @@ fn judge_as_it_stands(
         candidates.keep_those_of_stated_launches(|scope| premises::excludes(protocol, scope));
     }
     let program = eval::Program::new(kernel);
-    let mut narrowest = None;
-    let mut refuted = false;
-    for (index, attempt) in candidates.proofs.iter().enumerate() {
-        let is_last = index + 1 == candidates.proofs.len();
-        let attempted = |persistence| {
-            let mut hunts = case.hunts(attempt, &program);
-            let rest = case.prove(attempt, (&mut hunts, persistence), None, &mut |_, _, _| {});
-            (attempt, rest, hunts)
-        };
-        let made = attempted(if is_last { Persistence::AskAll } else { Persistence::StopAtFirst });
-        let closed = made.1.is_empty();
-        if closed && refuted && attempt.starts == Starts::AtZero && !candidates.offsets_are_left_out {
-            // It is proved where ids start at 0, and shown to fail where they do not.
-            let attempt = &candidates.proofs[index - 1];
-            let mut hunts = case.hunts(attempt, &program);
-            let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
-            narrowest = Some((attempt, rest, hunts));
-            break;
-        }
-        refuted = made.1.is_refuted();
-        narrowest = Some(made);
-        if closed {
-            break;
-        }
-    }
-    let Some((attempt, rest, hunts)) = narrowest else { unreachable!("there is always an attempt for all geometries") };
-    let verdict = case.conclude(attempt, rest, hunts, &[]);
+    let allowance = &case.allowance;
+    let (attempt, rest, hunts) = work::within(allowance.proofs, || case.narrowest(&candidates, &program));
+    let verdict = work::within(allowance.runs, || case.conclude(attempt, rest, hunts, &[]));
     let mut verdict = match &settings.solver {
-        Some(solver) if case.is_open(&verdict) => {
-            asking::with_session(solver, |session| case.ask(session, &program, &candidates, verdict))
-        }
+        Some(solver) if case.is_open(&verdict) => work::during(Stage::Solver, || {
+            let ask = |session: &mut Session| case.ask(session, &program, &candidates, verdict);
+            work::within(allowance.proofs, || asking::with_session(solver, ask))
+        }),
         _ => verdict,
     };
-    contents::find(&case, &candidates, &program, &mut verdict);
-    claims::settle(&case, &candidates, &program, &mut verdict);
-    contract::settle(&case, &candidates, &program, &mut verdict);
+    let contents = || contents::find(&case, &candidates, &program, &mut verdict);
+    work::during(Stage::Contents, || work::within(allowance.contents, contents));
+    work::during(Stage::Claims, || claims::settle(&case, &candidates, &program, &mut verdict));
+    let contracts = || contract::settle(&case, &candidates, &program, &mut verdict);
+    work::during(Stage::Contracts, || work::within(allowance.contracts, contracts));
     verdict
 }
 
@@ -130,6 +123,40 @@ fn too_large(accesses: usize) -> Verdict {
 }
 
 impl<'a> Case<'a> {
+    /// The first attempt of which everything is proved, the widest first, or else the last one.
+    fn narrowest<'c>(
+        &self,
+        candidates: &'c Candidates,
+        program: &'a eval::Program,
+    ) -> (&'c Attempt, Rest, Vec<Hunt<'a>>) {
+        let mut narrowest = None;
+        let mut refuted = false;
+        for (index, attempt) in candidates.proofs.iter().enumerate() {
+            let is_last = index + 1 == candidates.proofs.len();
+            let attempted = |persistence| {
+                let mut hunts = self.hunts(attempt, program);
+                let rest = self.prove(attempt, (&mut hunts, persistence), None, &mut |_, _, _| {});
+                (attempt, rest, hunts)
+            };
+            let made = attempted(if is_last { Persistence::AskAll } else { Persistence::StopAtFirst });
+            let closed = made.1.is_empty();
+            if closed && refuted && attempt.starts == Starts::AtZero && !candidates.offsets_are_left_out {
+                // It is proved where ids start at 0, and shown to fail where they do not.
+                let attempt = &candidates.proofs[index - 1];
+                let mut hunts = self.hunts(attempt, program);
+                let rest = self.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+                narrowest = Some((attempt, rest, hunts));
+                break;
+            }
+            refuted = made.1.is_refuted();
+            narrowest = Some(made);
+            if closed {
+                break;
+            }
+        }
+        narrowest.expect("there is always an attempt for all geometries")
+    }
+
     /// Puts together what was proved and what running the kernel shows.
     ///
     /// `suspects` are launches that a solver named: they are run as well, and decide nothing by showing nothing.
@@ -184,7 +211,7 @@ impl<'a> Case<'a> {
             verdict.divergences.extend(outcome.divergences);
         }
         for scope in suspects {
-            let outcome = refute::search(self.kernel, &sites, scope, self.search_levels(), &refute::Budget::default());
+            let outcome = refute::search(self.kernel, &sites, scope, self.search_levels(), &self.allowance.search);
             asking::add_news(outcome, verdict);
         }
         let opaque = self.arrays_of(|unsupported| !unsupported.is_of_thread);
@@ -218,8 +245,8 @@ impl<'a> Case<'a> {
         self.settle_races(attempt, rest, decided, verdict);
         self.name_fences(attempt, verdict);
         self.settle_divergence(rest, decided, verdict);
-        if rest.late {
-            verdict.undecided.push(Undecided::TimeLimit);
+        if rest.spent {
+            verdict.undecided.push(Undecided::Effort);
         }
         verdict.undecided.extend(rest.too_large.map(Undecided::TooLarge));
     }

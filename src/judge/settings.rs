@@ -1,7 +1,8 @@
-//! What a judgement is told beside the kernel: for which launches, on which devices, how long, and whom it may ask.
+//! What a judgement is told beside the kernel: for which launches, on which devices, how hard to try, and whom it may ask.
 //!
 //! Deliberately absent: how it was typed (`cli`), and how files are read (`driver`).
 
+use super::effort::Effort;
 use crate::prove::premises::Proofs;
 use crate::smt::Solver;
 use std::time::Duration;
@@ -23,12 +24,14 @@ pub struct Settings {
     pub lockstep: Option<u32>,
     /// What is stated of the devices that run the kernels.
     pub device: Device,
-    /// The net under the counted budgets, per kernel.
-    pub time_limit: Duration,
+    /// How hard to try.
+    pub effort: Effort,
     /// Whether derivations are replayed by the checker.
     pub proofs: Proofs,
     /// The solver that is asked what rules and runs leave open, if there is one.
     pub solver: Option<Solver>,
+    /// After how long a silent solver counts as broken.
+    pub solver_timeout: Duration,
 }
 
 impl Settings {
@@ -53,9 +56,10 @@ impl Default for Settings {
             launches: Launches::OfContracts,
             lockstep: None,
             device: Device::default(),
-            time_limit: Duration::from_secs(10),
+            effort: Effort::default(),
             proofs: Proofs::Trust,
             solver: None,
+            solver_timeout: Duration::from_secs(30),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! bugs of the caller). Operands stand before what uses them, so passes need no recursion.
 
 use crate::arena::{Arena, Handle};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Handle of a term.
 pub type TermId = Handle<Term>;
@@ -204,6 +204,28 @@ impl Terms {
             Term::Int(value) => Some(value),
             _ => None,
         }
+    }
+
+    /// How many products of bit-vectors there are in terms of which neither side is a literal: what a solver has to spell out
+    /// bit by bit.
+    pub fn products(&self, roots: &[TermId]) -> usize {
+        let (mut open, mut seen) = (roots.to_vec(), FxHashSet::default());
+        let mut products = 0;
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match &self.nodes[id] {
+                Term::Apply(op, parts) => {
+                    let is_open = |part: &TermId| !matches!(self.nodes[*part], Term::Bits(..));
+                    products += usize::from(*op == Op::BvMul && parts.iter().all(is_open));
+                    open.extend(parts);
+                }
+                Term::Call(_, parts) => open.extend(parts),
+                Term::Symbol(_) | Term::Bool(_) | Term::Int(_) | Term::Bits(..) => {}
+            }
+        }
+        products
     }
 
     /// `function(arguments…)`

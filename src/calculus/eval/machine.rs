@@ -67,6 +67,8 @@ pub(super) struct Machine<'a, S> {
     pub(super) memory: Memory,
     pub(super) run: Run,
     pub(super) fuel: u64,
+    /// What was left when nobody wanted more.
+    pub(super) left: u64,
     /// Whether an expression wrapped, by index.
     pub(super) wrapped: Vec<bool>,
     /// Sites and claims that have been reported already.
@@ -458,7 +460,7 @@ impl<S: Sink> Machine<'_, S> {
             };
             self.sink.access(&event, &self.registers[..self.program.variables.len()]);
             if !self.sink.wants_more() {
-                self.fuel = 0;
+                self.left = std::mem::take(&mut self.fuel);
             }
         }
         let offset = offset.bits()?;

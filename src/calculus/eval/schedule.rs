@@ -8,6 +8,7 @@ use super::together::run_together;
 use super::value::Value;
 use super::{Blocks, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
 use crate::calculus::{Geometry, Space, SyncMemory, SyncScope, arithmetic};
+use crate::work::spend;
 
 /// Runs `program` under `setup`; accesses go to `sink` as they happen.
 pub fn run<S: Sink>(program: &Program, setup: &Setup<'_>, sink: &mut S) -> Run {
@@ -19,6 +20,7 @@ pub fn run<S: Sink>(program: &Program, setup: &Setup<'_>, sink: &mut S) -> Run {
     run.unsettled_claims = unsettled;
     run.finished = finished;
     run.steps = setup.budget - machine.fuel;
+    spend(run.steps - machine.left);
     let wrapped = machine.wrapped.iter().enumerate().filter(|(_, wrapped)| **wrapped);
     run.wrapped = wrapped.map(|(index, _)| crate::calculus::ExprId::from_index(index)).collect();
     run.wrapped_loops.sort_unstable();
@@ -49,6 +51,7 @@ fn new_machine<'a, S>(program: &'a Program, setup: &'a Setup<'a>, sink: &'a mut 
         memory: Memory::default(),
         run: Run::default(),
         fuel: setup.budget,
+        left: 0,
         wrapped: vec![false; program.exprs],
         reported: Reported {
             out_of_bounds: vec![false; program.sites],

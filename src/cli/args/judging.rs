@@ -10,12 +10,15 @@ pub(in crate::cli) struct JudgingArgs {
     /// Solver to ask where the built-in rules and the search leave a question open
     #[arg(long, value_enum, default_value_t = Solver::Auto, help_heading = "Proof")]
     pub(in crate::cli) solver: Solver,
+    /// Take a solver for broken that does not answer for so long: what it is asked ends much earlier by counts of its own
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, help_heading = "Proof")]
+    pub(in crate::cli) solver_timeout: f64,
     /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
     #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
     pub(in crate::cli) lockstep_warps: Option<u32>,
-    /// Time after which a kernel is given up as unknown
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
-    pub(in crate::cli) time_limit: f64,
+    /// How hard to try: for an answer while you type, for a scan, or for a release
+    #[arg(long, value_enum, default_value_t = Effort::Normal, help_heading = "Proof")]
+    pub(in crate::cli) effort: Effort,
     /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it or a launch is given,
     /// which is told]
     #[arg(long, value_enum, value_name = "0|any", help_heading = "Device")]
@@ -76,6 +79,16 @@ pub(in crate::cli) enum GlobalOffset {
     Zero,
     /// Anywhere
     Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Effort {
+    /// What an answer in an editor may take
+    Quick,
+    /// What a scan of a tree may take
+    Normal,
+    /// Whatever may help
+    Thorough,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,6 +7,7 @@ use crate::diagnostic::report::{
     self, AssumptionKind, Determinism, FileReport, Finding, Instance, KernelReport, Place, Report, Same,
 };
 use crate::source::{SourceMap, Span};
+use crate::work::{Spent, Stage, Tally};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -49,7 +50,8 @@ struct Kernel<'a> {
     access_invariant: Option<bool>,
     integrity_inputs: &'a [String],
     assumptions: Vec<&'a str>,
-    time_ms: u64,
+    #[serde(flatten)]
+    spent: SpentJson,
     /// Only there if one was found.
     #[serde(flatten)]
     contract: Option<ContractJson<'a>>,
@@ -58,6 +60,37 @@ struct Kernel<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repeats: Vec<RepeatJson<'a>>,
     unknowns: Vec<UnknownJson<'a>>,
+}
+
+/// What a kernel took.
+#[derive(Serialize)]
+struct SpentJson {
+    time_ms: u128,
+    /// Only there if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<StageJson>,
+}
+
+impl SpentJson {
+    fn of(spent: &Spent) -> Self {
+        SpentJson { time_ms: spent.all().time.as_millis(), stages: spent.stages().map(StageJson::of).collect() }
+    }
+}
+
+/// What a stage took.
+#[derive(Serialize)]
+struct StageJson {
+    stage: &'static str,
+    time_ms: f64,
+    /// Units of work, which are the same on every machine.
+    work: u64,
+}
+
+impl StageJson {
+    fn of((stage, tally): (Stage, Tally)) -> Self {
+        let time_ms = (tally.time.as_secs_f64() * 1e5).round() / 100.0;
+        StageJson { stage: stage.name(), time_ms, work: tally.units }
+    }
 }
 
 /// The contract of a kernel: its conditions, and beside them what is said of them.
@@ -310,7 +343,7 @@ impl<'a> Kernel<'a> {
             access_invariant: kernel.deciding.access_invariant,
             integrity_inputs: &kernel.deciding.inputs,
             assumptions: assumptions(kernel),
-            time_ms: kernel.time_ms,
+            spent: SpentJson::of(&kernel.spent),
             contract: kernel.contract.as_ref().map(|contract| ContractJson::of(contract, sources)),
             findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
             repeats: kernel.findings.iter().filter_map(|finding| RepeatJson::of(finding, kernel, sources)).collect(),

@@ -85,7 +85,7 @@ fn suite(file: &FileReport) -> io::Result<Suite> {
         cases.push(Case {
             name: name.unwrap_or(plain),
             line: kernel.line,
-            milliseconds: kernel.time_ms,
+            milliseconds: kernel.spent.all().time.as_millis() as u64,
             outcome: outcome(kernel, file)?,
         });
     }

@@ -63,7 +63,7 @@ pub(super) fn launches<'a>(
         let missing: Vec<usize> = (0..conditions.len()).filter(|&at| says(&conditions[at]) != Some(true)).collect();
         let is_false = missing.iter().any(|&at| says(&conditions[at]) == Some(false));
         let attempt = super::alone(part, stated.starts);
-        let rest = case.prove_by_rules(&attempt, program, Persistence::AskAll);
+        let rest = case.prove_by_rules(&attempt, (program, &[]), Persistence::AskAll);
         let shown = if is_of_constants(case, part) { case.run(&part.scope) } else { Vec::new() };
         let (keeping, missing, conflicts) = if !shown.is_empty() {
             // Numbers go around in it, which the proof took for granted that they do not.

@@ -164,17 +164,18 @@ struct Found {
 /// A contract for these launches: the first that is plausible, or else the first about the geometry, which is chosen for the
 /// kernel, or else the first.
 fn sought<'a>(case: &Case<'a>, attempt: &Attempt, program: &'a Program, verdict: &Verdict) -> Option<Judged> {
-    let rest = case.prove_by_rules(attempt, program, Persistence::AskUpTo(MOST_PAIRS));
+    let rest = case.prove_by_rules(attempt, (program, &verdict.conflicts), Persistence::AskUpTo(MOST_PAIRS));
     let pairs = open_pairs(&rest)?;
     let mut sets = candidates::sets(case.protocol, attempt, &pairs);
     let probe = probe::Probe::new(case, program, (attempt, &pairs), &verdict.conflicts);
-    let mut trial = trial::Trial::new(case.protocol, attempt, &pairs, probe);
+    let mut trial = trial::Trial::new(case, attempt, &pairs, probe);
+    let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| case.sites(pair)).collect();
     let mut told: Option<Judged> = None;
     for _ in 0..MOST_CHOICES {
         let Some(conditions) = trial.choose(&sets) else { break };
         sets.retain(|set| !conditions.iter().all(|condition| set.contains(condition)));
         let Some(found) = Found::of(case, attempt, conditions) else { continue };
-        let necessary = found.witnesses(case, &verdict.conflicts);
+        let necessary = found.witnesses(case, &sites, &verdict.conflicts);
         let standing = standing(case, &found, &necessary, verdict);
         let judged = Judged { found, necessary, standing };
         if standing == Standing::Plausible {
@@ -210,7 +211,7 @@ fn proved(case: &Case<'_>, attempt: &Attempt, kernel: &Kernel, terms: &Terms) ->
     let protocol = infer::infer(kernel);
     let program = Program::new(kernel);
     let stating = case.stating(kernel, &protocol);
-    let rest = stating.prove_by_rules(attempt, &program, Persistence::AskUpTo(0));
+    let rest = stating.prove_by_rules(attempt, (&program, &[]), Persistence::AskUpTo(0));
     if !rest.pairs.is_empty() || !rest.is_complete() {
         return None;
     }
@@ -245,8 +246,8 @@ impl Found {
         self.conditions.iter().all(|condition| condition.kind() == ContractKind::Geometry)
     }
 
-    /// Of each condition, a race that the others do not exclude.
-    fn witnesses(&self, case: &Case<'_>, known: &[Conflict]) -> Vec<Option<Witness>> {
+    /// Of each condition, a race between these sites that the others do not exclude.
+    fn witnesses(&self, case: &Case<'_>, sites: &[(SiteId, SiteId)], known: &[Conflict]) -> Vec<Option<Witness>> {
         let races: Vec<Vec<Option<i128>>> =
             known.iter().take(MOST_RACES).map(|it| plausible::params_of(&case.kernel.params, &it.witness)).collect();
         let races = races.as_slice();
@@ -254,7 +255,7 @@ impl Found {
             .map(|at| {
                 let is_it = |witness: &Witness| self.breaks_alone(case, at, witness);
                 let known = known.iter().find(|conflict| is_it(&conflict.witness));
-                known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at, races))
+                known.map(|conflict| conflict.witness.clone()).or_else(|| self.race_without(case, at, (sites, races)))
             })
             .collect()
     }
@@ -271,27 +272,29 @@ impl Found {
     }
 
     /// A race in a launch that breaks one condition by a little, or in one that a search finds.
-    fn race_without(&self, case: &Case<'_>, at: usize, races: &[Vec<Option<i128>>]) -> Option<Witness> {
+    fn race_without(
+        &self,
+        case: &Case<'_>,
+        at: usize,
+        (sites, races): (&[(SiteId, SiteId)], &[Vec<Option<i128>>]),
+    ) -> Option<Witness> {
         let mut others = self.conditions.clone();
         others.remove(at);
         let kernel = Terms { conditions: others, data: Vec::new() }.stated_in(case.kernel);
         let program = Program::new(&kernel);
         let protocol = infer::infer(&kernel);
         let stating = case.stating(&kernel, &protocol);
-        let rest = stating.prove_by_rules(&self.attempt, &program, Persistence::AskAll);
-        let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
-        let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| stating.sites(pair)).collect();
         let raced = |outcome: refute::Outcome| {
             outcome.conflicts.into_iter().find(|conflict| self.breaks_alone(case, at, &conflict.witness))
         };
         let contract = (self.conditions.as_slice(), at);
         let launches =
             self.attempt.parts.iter().flat_map(|part| necessity::breaking(&kernel, &part.scope, contract, races));
-        let searched = |launch: Scope| refute::search(&kernel, &sites, &launch, stating.search_levels(), &NEAR);
+        let searched = |launch: Scope| refute::search(&kernel, sites, &launch, stating.search_levels(), &NEAR);
         let near = launches.map(searched).find_map(raced);
         let conflict = near.or_else(|| {
             let hunts = stating.hunts(&self.attempt, &program);
-            hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(Some((&protocol, &pairs)), &sites)).find_map(raced)
+            hunts.into_iter().map(|hunt: Hunt<'_>| hunt.finish(None, sites)).find_map(raced)
         });
         conflict.map(|conflict| conflict.witness)
     }

@@ -15,6 +15,7 @@ use crate::calculus::{
     Axis, BinaryOp, Expr, ExprId, Exprs, Geometry, GeometryVar, Kernel, Param, ScalarType, SiteId, Stmt, extents,
 };
 use crate::prove::{Scope, Witness};
+use crate::work;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The least threads of a block in a launch that somebody would make: two warps.
@@ -66,7 +67,7 @@ pub(super) fn is_plausible(
                     params: &params,
                     blocks: Blocks::These(&blocks[..if blocks[0] == blocks[1] { 1 } else { 2 }]),
                     contents: Contents::Unknown,
-                    budget: STEPS,
+                    budget: STEPS.min(work::left()),
                 };
                 let outcome = eval::run(&program, &setup, &mut reached);
                 if outcome.vacuous {

@@ -311,7 +311,8 @@ impl Holding<'_, '_> {
             before: Before { facts, ..Before::default() },
             reasons: Vec::new(),
         };
-        let proved = Premises::new(&protocol, &self.scope(at)).prove_claim(&claim, &Budget::MIDDLE);
+        let proved = Premises::new(&protocol, &self.scope(at))
+            .prove_claim(&claim, &self.case.settings.effort.price(Budget::MIDDLE));
         let is_plain = |assumption: &Assumption| matches!(assumption, Assumption::Stated(_));
         proved.is_ok_and(|proof| proof.assumptions.iter().all(is_plain))
     }

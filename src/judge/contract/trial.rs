@@ -7,10 +7,12 @@
 use super::probe::Probe;
 use super::vocabulary::Condition;
 use crate::calculus::Basis;
+use crate::judge::attempt::Case;
 use crate::judge::scopes::Attempt;
 use crate::protocol::{Before, Fact, Protocol};
 use crate::prove::Pair;
 use crate::prove::premises::{Budget, Premises};
+use crate::work;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -27,13 +29,16 @@ pub(super) struct Trial<'t, 'c> {
     /// Races that are seen.
     probe: Probe<'t, 'c>,
     proofs: usize,
+    /// What one may cost.
+    price: Budget,
     /// What is known of each pair under conditions that were tried.
     known: BTreeMap<Vec<Condition>, Vec<Option<bool>>>,
 }
 
 impl<'t, 'c> Trial<'t, 'c> {
-    pub(super) fn new(protocol: &Protocol, attempt: &'t Attempt, pairs: &'t [Pair], probe: Probe<'t, 'c>) -> Self {
-        Trial { protocol: protocol.clone(), attempt, pairs, probe, proofs: 0, known: BTreeMap::new() }
+    pub(super) fn new(case: &Case<'_>, attempt: &'t Attempt, pairs: &'t [Pair], probe: Probe<'t, 'c>) -> Self {
+        let (protocol, price) = (case.protocol.clone(), case.settings.effort.price(Budget::MIDDLE));
+        Trial { protocol, attempt, pairs, probe, proofs: 0, price, known: BTreeMap::new() }
     }
 
     /// The first set that closes every pair, or a few that do together.
@@ -102,7 +107,7 @@ impl<'t, 'c> Trial<'t, 'c> {
         let mut known = self.known.remove(conditions).unwrap_or_else(|| vec![None; self.pairs.len()]);
         let asked: Vec<usize> = pairs.clone().filter(|&at| known[at].is_none()).collect();
         if !asked.is_empty() {
-            if self.proofs > MOST_PROOFS {
+            if self.proofs > MOST_PROOFS || work::is_over() {
                 return None;
             }
             self.probe.probe(conditions);
@@ -129,7 +134,7 @@ impl<'t, 'c> Trial<'t, 'c> {
         parts.iter().all(|part| {
             self.proofs += 1;
             let premises = Premises::new(&self.protocol, &part.scope);
-            premises.prove_pair(&self.pairs[at], &Budget::MIDDLE).is_ok()
+            premises.prove_pair(&self.pairs[at], &self.price).is_ok()
         })
     }
 }

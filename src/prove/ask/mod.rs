@@ -26,13 +26,17 @@ use crate::protocol::{Claim, Protocol};
 use crate::smt::{Answer, Limits, Session, SolverKind, TermId, Terms};
 use machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What may be asked for one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Questions in all.
     pub questions: u32,
+    /// Pairs and barriers that may stay open: a kernel is proved only if none does.
+    pub open: u32,
+    /// Products of two values in a question about bit-vectors, beyond which it is not asked.
+    pub products: usize,
     /// The solver's resources for a question about integers, in Z3's units.
     pub integers: u64,
     /// The same for a question about bit-vectors.
@@ -40,9 +44,9 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// A few seconds at worst.
+    /// Half a minute at worst.
     fn default() -> Self {
-        Budget { questions: 400, integers: 600_000, bits: 1_200_000 }
+        Budget { questions: 400, open: u32::MAX, products: usize::MAX, integers: 600_000, bits: 1_200_000 }
     }
 }
 
@@ -81,14 +85,15 @@ pub struct Asker<'s> {
     terms: Terms,
     budget: Budget,
     left: u32,
-    deadline: Instant,
+    patience: Duration,
 }
 
 impl<'s> Asker<'s> {
-    /// An asker that starts anew: what the session was asked before is forgotten.
-    pub fn new(session: &'s mut Session, budget: Budget, deadline: Instant) -> Self {
+    /// An asker that starts anew: what the session was asked before is forgotten. A solver that is silent for longer than
+    /// `patience` counts as broken: its own counter ends every question long before.
+    pub fn new(session: &'s mut Session, budget: Budget, patience: Duration) -> Self {
         session.reset();
-        Asker { session, terms: Terms::new(), budget, left: budget.questions, deadline }
+        Asker { session, terms: Terms::new(), budget, left: budget.questions, patience }
     }
 
     /// Whether two threads can conflict at `pair`.
@@ -208,6 +213,12 @@ impl<'s> Asker<'s> {
         terms: &mut Terms,
         suspects: Suspects,
     ) -> Reply {
+        if terms.products(&asked.facts) > self.budget.products {
+            let name = self.session.kind().name();
+            return Reply::Open(Open::Solver(format!(
+                "{name} is not asked about so many products; --effort raises it"
+            )));
+        }
         self.session.push();
         asked.facts.iter().for_each(|&fact| self.session.assert(terms, fact));
         let reply = match self.check(self.budget.bits) {
@@ -231,7 +242,7 @@ impl<'s> Asker<'s> {
             let found = match self.check(self.budget.bits) {
                 Answer::Sat => {
                     let wanted = asked.leaves.terms();
-                    self.session.values(terms, &wanted, self.deadline).ok()
+                    self.session.values(terms, &wanted, Instant::now() + self.patience).ok()
                 }
                 _ => None,
             };
@@ -248,16 +259,11 @@ impl<'s> Asker<'s> {
     }
 
     fn check(&mut self, resources: u64) -> Answer {
-        if Instant::now() >= self.deadline {
-            return Answer::Unknown(crate::smt::Trouble::Late(self.session.kind().name()));
-        }
-        match self.left.checked_sub(1) {
-            Some(left) => {
-                self.left = left;
-                self.session.check(Limits { resources, deadline: self.deadline })
-            }
-            None => Answer::Unknown(crate::smt::Trouble::GaveUp(self.session.kind().name())),
-        }
+        let Some(left) = self.left.checked_sub(1) else {
+            return Answer::Unknown(crate::smt::Trouble::GaveUp(self.session.kind().name()));
+        };
+        self.left = left;
+        self.session.check(Limits { resources, deadline: Instant::now() + self.patience })
     }
 
     /// A proof, if what the source states holds at some point at all.

@@ -2,6 +2,7 @@
 
 use super::{Op, Problem, Range};
 use crate::calculus::{BinaryOp, ScalarType, UnaryOp, arithmetic};
+use crate::work::spend;
 
 /// A node has no value left.
 pub(super) struct Empty;
@@ -15,6 +16,7 @@ impl Problem {
     /// Narrows `ranges` by all operators, up and down, until nothing changes (or for a few rounds).
     pub(super) fn narrow(&self, ranges: &mut [Range]) -> Narrowed {
         for _ in 0..ROUNDS {
+            spend(2 * self.ops.len() as u64);
             let mut changed = false;
             for (index, op) in self.ops.iter().enumerate() {
                 let range = forward(op, ranges)?;

@@ -1,6 +1,7 @@
 //! Choosing values where narrowing alone does not settle them.
 
 use super::{Choice, NodeId, Problem, Range};
+use crate::work;
 
 /// Values of a range that are tried from its lower end.
 const LEAST: i64 = 4;
@@ -30,7 +31,7 @@ impl Problem {
     }
 
     fn choose(&self, mut ranges: Vec<Range>, first: usize, effort: &mut Effort) -> Option<Vec<i64>> {
-        effort.left = effort.left.checked_sub(1)?;
+        effort.left = effort.left.checked_sub(1).filter(|_| !work::is_over())?;
         self.narrow(&mut ranges).ok()?;
         let is_open = |choice: &Choice| ranges[choice.node as usize].value().is_none();
         let next = (first..self.choices.len()).find(|&index| is_open(&self.choices[index]));

@@ -47,6 +47,7 @@ use crate::calculus::eval::{Program, Run, Sink as _, run};
 use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
+use crate::work::{self, Stage};
 use guide::Apart;
 use report::{Findings, SeenIn};
 use space::{Mentions, Space};
@@ -162,6 +163,11 @@ pub struct Hunt<'a> {
     natural_tries: u64,
     /// Whether witnesses are sought in such launches.
     is_for_people: bool,
+    /// Conflicts that are known from elsewhere.
+    told: BTreeSet<sweep::Key>,
+    /// Launches that ran out of instructions, and what they were to show: a proof that there is nothing to be shown may be
+    /// cheaper.
+    unfinished: Vec<(sweep::Key, Launch)>,
 }
 
 impl<'a> Hunt<'a> {
@@ -191,6 +197,8 @@ impl<'a> Hunt<'a> {
             aligned_tries,
             natural_tries: NATURAL_TRIES * budget.steps,
             is_for_people: false,
+            told: BTreeSet::new(),
+            unfinished: Vec::new(),
         }
     }
 
@@ -210,6 +218,17 @@ impl<'a> Hunt<'a> {
         self
     }
 
+    /// The same hunt, which knows conflicts that another one found.
+    #[must_use]
+    pub fn told(mut self, conflicts: &[Conflict]) -> Self {
+        let key = |conflict: &Conflict| {
+            let level = if conflict.level.is_one_block() { Level::Block } else { Level::Grid };
+            sweep::key(conflict.sites[0], conflict.sites[1], level)
+        };
+        self.told.extend(conflicts.iter().map(key));
+        self
+    }
+
     /// The same hunt, along extents that a launch gives and that are not known: they are no 1, whether the kernel reads them
     /// or not.
     #[must_use]
@@ -220,7 +239,8 @@ impl<'a> Hunt<'a> {
 
     /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
     pub fn knows(&self, protocol: &Protocol, pair: &Pair) -> bool {
-        self.findings.knows_natural(key_of(protocol, pair))
+        let key = key_of(protocol, pair);
+        self.told.contains(&key) || self.findings.knows_natural(key)
     }
 
     /// Whether so many conflicts are known that no further one is looked for.
@@ -230,20 +250,35 @@ impl<'a> Hunt<'a> {
 
     /// Whether a launch shows that `pair` conflicts: one that was run already, or one that the condition asks for.
     pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
+        work::during(Stage::Runs, || self.are_shown(protocol, pair))
+    }
+
+    fn are_shown(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
         let key = key_of(protocol, pair);
         if !self.findings.knows_natural(key)
             && let Some(mut launch) =
                 guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::Distinct)
         {
             let ran_out = self.propose(&mut launch);
-            if ran_out && !self.findings.knows(key) {
-                self.propose_again(&launch);
-            }
             if self.findings.knows_misaligned_only(key) {
                 self.propose_aligned(&launch, key);
+            } else if ran_out && !self.findings.knows(key) {
+                self.unfinished.push((key, launch));
             }
         }
         self.findings.knows(key)
+    }
+
+    /// Runs launches again that ran out of instructions, as long as what they were to show is not known.
+    fn finish_proposals(&mut self) {
+        for (key, launch) in std::mem::take(&mut self.unfinished) {
+            if !self.findings.knows(key) && self.findings.asks_for(key) {
+                self.propose_again(&launch);
+                if self.findings.knows_misaligned_only(key) {
+                    self.propose_aligned(&launch, key);
+                }
+            }
+        }
     }
 
     /// Runs launches like one that shows `key` where accesses at other places are misaligned: with parameters that are
@@ -278,6 +313,10 @@ impl<'a> Hunt<'a> {
 
     /// Whether a launch shows that some thread waits at `sync` for one that does not arrive.
     pub fn diverges(&mut self, protocol: &Protocol, asked: SyncQuestion, returned: Returned) -> bool {
+        work::during(Stage::Runs, || self.is_shown_to_diverge(protocol, asked, returned))
+    }
+
+    fn is_shown_to_diverge(&mut self, protocol: &Protocol, asked: SyncQuestion, returned: Returned) -> bool {
         let place = (protocol.syncs[asked.sync].site, asked.level);
         if !self.findings.knows_divergence(place, returned)
             && let Some(mut launch) = guide::divergence(protocol, asked, returned, &self.space)
@@ -315,7 +354,8 @@ impl<'a> Hunt<'a> {
 
     /// Runs a launch and keeps what it shows; the instructions that it took, and whether it had too few.
     fn run(&mut self, launch: &Launch, budget: u64) -> (u64, bool) {
-        if !self.space.admits(&launch.geometry) {
+        let budget = budget.min(work::left());
+        if budget == 0 || !self.space.admits(&launch.geometry) {
             return (0, false);
         }
         self.sweep.forget_run();
@@ -334,8 +374,13 @@ impl<'a> Hunt<'a> {
 
     /// What was found between the sites of `open` (all, if it is empty), after looking for the rest by
     /// enumeration. With the protocol and its pairs, launches that tell warps apart are tried first.
-    pub fn finish(mut self, pairs: Option<(&Protocol, &[Pair])>, open: &[(SiteId, SiteId)]) -> Outcome {
+    pub fn finish(self, pairs: Option<(&Protocol, &[Pair])>, open: &[(SiteId, SiteId)]) -> Outcome {
+        work::during(Stage::Runs, || self.finished(pairs, open))
+    }
+
+    fn finished(mut self, pairs: Option<(&Protocol, &[Pair])>, open: &[(SiteId, SiteId)]) -> Outcome {
         self.findings.restrict(open, self.levels);
+        self.finish_proposals();
         if let Some((protocol, pairs)) = pairs {
             self.cross_warps(protocol, pairs);
         }
@@ -393,6 +438,7 @@ impl<'a> Hunt<'a> {
                 let (steps, _) = self.run(&Launch { geometry, params, blocks }, budget);
                 self.left = self.left.saturating_sub(steps + RUN_COST);
                 if self.left == 0
+                    || work::is_over()
                     || !self.sweep.wants_more()
                     || self.is_sated()
                     || self.findings.is_complete(&self.sweep)

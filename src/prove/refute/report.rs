@@ -120,6 +120,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Whether that conflict is one of those that are asked for.
+    pub(super) fn asks_for(&self, key: Key) -> bool {
+        self.open.contains(&key)
+    }
+
     /// Asks for claims that fail, and for nothing else.
     pub(super) fn ask_for_claims(&mut self, claims: impl Iterator<Item = SiteId>) {
         self.restricted = true;

@@ -16,7 +16,7 @@
 use super::derivation::Step;
 use crate::prove::state::State;
 use crate::prove::state::poly::{Atom, Monomial, Poly};
-use crate::prove::state::sign::{self, Effort, Preference};
+use crate::prove::state::sign::{self, Effort};
 use std::collections::BTreeMap;
 
 /// A way to read an equation as `radix*quotient + rest`.
@@ -71,15 +71,10 @@ fn verify(equation: &Poly, candidate: Candidate, state: &State, effort: &mut Eff
     if [&least, &high, &low].into_iter().any(|goal| state.samples.refute(goal)) {
         return None;
     }
-    // Where it is not plain that a radix is positive, most are dismissed by that at little cost; one pass does without, since
-    // of a radix that exceeds a product it may be dear to see.
-    let is_sought = effort.preference == Preference::Covered;
-    let positive = sign::plainly(&least, state);
-    let positive = if is_sought && positive.is_none() { Some(sign::prove(&least, state, effort)?) } else { positive };
     let above = sign::prove(&high, state, effort)?;
     let below = sign::prove(&low, state, effort)?;
-    // `high + low` is twice `least`.
-    let positive = positive.or_else(|| above.halved_with(&below))?;
+    // `high + low` is twice `least`: a radix that is greater than what is below it is positive, and no search shows it sooner.
+    let positive = sign::plainly(&least, state).or_else(|| above.halved_with(&below))?;
     Some(Step::Split { equation: equation.clone(), radix, quotient, rest, positive, above, below })
 }
 

@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: rational coefficients, factorisation.
 
+use crate::work::spend;
 use std::fmt;
 
 /// A variable of a condition.
@@ -335,6 +336,7 @@ impl Poly {
 
     /// `self + factor * monomial * other`
     pub fn plus_multiple(&self, other: &Poly, monomial: Monomial, factor: i64) -> Option<Poly> {
+        spend((self.size() + other.size()) as u64);
         let mut sum = Vec::with_capacity(self.size() + other.size());
         let mut mine = self.0.iter().copied().peekable();
         for &(theirs, coefficient) in &other.0 {
@@ -385,6 +387,7 @@ impl Poly {
 
     /// `self * other`
     pub fn times(&self, other: &Poly) -> Option<Poly> {
+        spend((self.size() * other.size()) as u64);
         let mut terms = Vec::with_capacity(self.size() * other.size());
         for &(left, a) in &self.0 {
             for &(right, b) in &other.0 {

@@ -9,6 +9,7 @@
 
 use super::poly::{Atom, Poly};
 use super::{Alternative, Literal};
+use crate::work::spend;
 use std::rc::Rc;
 
 /// Number of points that are kept side by side.
@@ -38,6 +39,7 @@ impl Samples {
 
     /// The values of `poly` at all points; `None` if an atom has none.
     fn values(&self, poly: &Poly) -> Option<Column> {
+        spend(2 * poly.size() as u64);
         let mut sum = [0i64; POINTS];
         for &(monomial, coefficient) in poly.terms() {
             let mut product = [coefficient; POINTS];

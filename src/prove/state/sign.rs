@@ -12,6 +12,7 @@
 use super::State;
 use super::least::Least;
 use super::poly::{Monomial, Poly, gcd_of};
+use crate::work;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 
@@ -70,8 +71,7 @@ pub enum Preference {
     /// Those of which no new monomial stays that nothing greater covers.
     #[default]
     Covered,
-    /// Those that leave the fewest bad monomials: a guard takes several away at once, of which an extent takes one. What a
-    /// radix exceeds shows that it is positive.
+    /// Those that leave the fewest bad monomials: a guard takes several away at once, of which an extent takes one.
     Fewest,
 }
 
@@ -203,7 +203,7 @@ impl Cancellation<'_> {
         let Some(&target) = bad.iter().max_by_key(|mono| (mono.private_part(), mono.degree(), **mono)) else {
             return Some(Certificate { scale: 1, parts: Vec::new() });
         };
-        if self.left == 0 || !self.seen.insert(goal.clone()) {
+        if self.left == 0 || work::is_over() || !self.seen.insert(goal.clone()) {
             return None;
         }
         let uniform_steps = match target.private_part() {
@@ -233,6 +233,7 @@ impl Cancellation<'_> {
 
     fn steps(&mut self, goal: &Poly, bad: &[Monomial], target: Monomial) -> Vec<Step> {
         let coefficient = goal.coefficient(target);
+        work::spend(self.state.facts.len() as u64);
         let mut steps = Vec::new();
         for divisor in target.divisors() {
             let Some(multiplier) = target.divide(divisor) else { continue };

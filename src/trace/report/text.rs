@@ -9,6 +9,7 @@ use crate::diagnostic::report::{
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::trace::check::Outcome;
 use crate::trace::format::{Launch, Log};
+use crate::work::Spent;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ fn kernel_report(name: String, finding: Finding) -> KernelReport {
         deciding: Deciding::default(),
         assumptions: Vec::new(),
         contract: None,
-        time_ms: 0,
+        spent: Spent::default(),
         findings: vec![finding],
         unknowns: Vec::new(),
     }

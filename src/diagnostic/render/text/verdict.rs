@@ -8,6 +8,7 @@ use crate::diagnostic::report::{
     Race, Report, Same, Scope, ScopeKind,
 };
 use crate::source::{SourceMap, Span};
+use crate::work::Spent;
 
 /// What a verdict relies on is said in full up to this length; beyond it, how much it is.
 const SHORT: usize = 80;
@@ -28,8 +29,8 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport, detail: Det
     }
     parts.extend(rest);
     parts.extend(told_with(kernel));
-    if kernel.time_ms > 0 {
-        parts.push(format!("{} ms", kernel.time_ms));
+    if kernel.spent != Spent::default() {
+        parts.push(format!("{} ms", kernel.spent.all().time.as_millis()));
     }
     let path = kernel.path.as_ref().unwrap_or(&file.path);
     format!("{} ({}:{}): {}", kernel.instance(), path.display(), kernel.line, parts.join("; "))
