@@ -69,8 +69,16 @@ fn clean(name: &str, line: u32) -> KernelReport {
 
 fn file(path: &str, language: Language, sources: SourceMap, kernels: Vec<KernelReport>) -> Report {
     let front = Front::TreeSitter;
-    let file =
-        FileReport { path: path.into(), language, front, parse: Parse::Ok, kernels, diagnostics: Vec::new(), sources };
+    let file = FileReport {
+        path: path.into(),
+        language,
+        front,
+        parse: Parse::Ok,
+        kernels,
+        diagnostics: Vec::new(),
+        spent: Spent::default(),
+        sources,
+    };
     Report { files: vec![file] }
 }
 

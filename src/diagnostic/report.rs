@@ -36,6 +36,8 @@ pub struct FileReport {
     pub kernels: Vec<KernelReport>,
     /// What concerns the file rather than one kernel: parse problems, above all.
     pub diagnostics: Vec<Diagnostic>,
+    /// What it took beside its kernels; nothing unless timings were asked for.
+    pub spent: Spent,
     /// The files and macro expansions that all spans of this report point into. The main file is the first.
     pub sources: SourceMap,
 }

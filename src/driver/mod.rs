@@ -121,6 +121,14 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
+    let (mut checked, spent) = work::measured(|| check_text(path, text, options, memo, inside));
+    if options.timings == Timings::Measure {
+        checked.report.spent = spent;
+    }
+    checked
+}
+
+fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, inside: Option<&Path>) -> Checked {
     let ReadFile {
         launched: mut file,
         mut diagnostics,
@@ -139,7 +147,8 @@ fn check_source_of_many(
     let mut outcomes = checked(&file, &wanted, options, memo);
     let is_logged = |kernel: &FunctionId| is_logged(&file.program, *kernel, options);
     let open: Vec<FunctionId> = unsettled(&wanted, &outcomes).into_iter().filter(|it| !is_logged(it)).collect();
-    let elsewhere = launched::add(&mut file, path, &open, options, memo.map(|memo| &memo.units));
+    let add = || launched::add(&mut file, path, &open, options, memo.map(|memo| &memo.units));
+    let elsewhere = work::during(Stage::Read, add);
     let again: Vec<FunctionId> = elsewhere.keys().copied().collect();
     for (kernel, outcome) in again.iter().zip(checked(&file, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
@@ -206,6 +215,7 @@ fn check_source_of_many(
         parse,
         kernels,
         diagnostics,
+        spent: Spent::default(),
         sources: file.program.sources,
     };
     Checked { report, bugs, drafts, incomplete: missed > 0, launches, misfits }

@@ -18,6 +18,7 @@ use crate::children;
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{SourceMap, Span};
+use crate::work::Spent;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::panic::resume_unwind;
@@ -308,6 +309,7 @@ fn unread(path: &Path, options: &Options) -> FileReport {
         parse: Parse::Failed,
         kernels: Vec::new(),
         diagnostics: Vec::new(),
+        spent: Spent::default(),
         sources,
     }
 }

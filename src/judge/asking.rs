@@ -81,6 +81,11 @@ impl Helper<'_> {
         answer
     }
 
+    /// Whether an answer can still matter.
+    pub(super) fn asks(&self) -> bool {
+        !self.lost
+    }
+
     /// Asks about a sync that rules do not prove uniform.
     pub(super) fn sync(
         &mut self,
@@ -89,9 +94,6 @@ impl Helper<'_> {
         returned: Returned,
         scope: &Scope,
     ) -> Result<BTreeSet<Assumption>, Open> {
-        if self.lost {
-            return Err(Open::NoRule);
-        }
         let exact = case.protocol.syncs[question.sync].reasons.is_empty();
         let suspects = if exact { self.suspects } else { Suspects::Unwanted };
         let reply = self.asker.sync(case.protocol, question, returned, scope, suspects);

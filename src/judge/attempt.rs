@@ -376,7 +376,9 @@ impl Proving<'_, '_, '_, '_> {
         why: Open,
     ) -> Result<BTreeSet<Assumption>, Open> {
         match self.helper.as_deref_mut() {
-            Some(helper) if why != Open::Refuted => helper.sync(self.case, question, returned, &self.part.scope),
+            Some(helper) if why != Open::Refuted && helper.asks() => {
+                helper.sync(self.case, question, returned, &self.part.scope)
+            }
             _ => Err(why),
         }
     }

@@ -38,7 +38,7 @@ pub enum Stage {
     Claims,
     /// Contracts are looked for, and launches held against them.
     Contracts,
-    /// Whatever else.
+    /// Whatever else, and waiting for other threads.
     Other,
 }
 

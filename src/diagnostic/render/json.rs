@@ -29,6 +29,9 @@ struct File<'a> {
     path: String,
     front: &'static str,
     parse: &'static str,
+    /// What it took beside its kernels; only there if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<StageJson>,
     kernels: Vec<Kernel<'a>>,
 }
 
@@ -322,6 +325,7 @@ impl<'a> File<'a> {
             path: file.path.to_string_lossy().into_owned(),
             front: file.front.name(),
             parse: file.parse.name(),
+            stages: file.spent.stages().map(StageJson::of).collect(),
             kernels: file.kernels.iter().map(|kernel| Kernel::of(kernel, file)).collect(),
         }
     }

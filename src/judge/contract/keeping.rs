@@ -14,6 +14,7 @@ use crate::diagnostic::report::ScopeKind;
 use crate::judge::attempt::{Case, Persistence};
 use crate::judge::scopes::{Candidate, Candidates};
 use crate::prove::{Conflict, Pair};
+use crate::work;
 
 /// A launch, and races that a run of it shows if it breaks the contract.
 pub(super) struct Looked {
@@ -65,10 +66,12 @@ pub(super) fn launches<'a>(
         let attempt = super::alone(part, stated.starts);
         let rest = case.prove_by_rules(&attempt, (program, &[]), Persistence::AskAll);
         let shown = if is_of_constants(case, part) { case.run(&part.scope) } else { Vec::new() };
+        // A run that was cut off leaves open whether numbers go around.
+        let is_cut = work::is_over();
         let (keeping, missing, conflicts) = if !shown.is_empty() {
             // Numbers go around in it, which the proof took for granted that they do not.
             (Keeping::Broken, if missing.is_empty() { (0..conditions.len()).collect() } else { missing }, shown)
-        } else if missing.is_empty() || rest.is_empty() {
+        } else if !is_cut && (missing.is_empty() || rest.is_empty()) {
             (Keeping::Kept, Vec::new(), Vec::new())
         } else if is_false {
             let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
