@@ -20,6 +20,7 @@ use super::state::poly::Atom;
 use super::state::sign::Certificate;
 use super::{Assumption, Open, Pair, Returned, Scope, SyncQuestion};
 use crate::protocol::{Claim, Protocol};
+use crate::work;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -190,7 +191,8 @@ pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budg
 /// Checks the proof of a pair: builds the condition once more from the protocol and replays the derivation.
 pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &Derivation) -> Result<(), CheckError> {
     let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
-    let order = Premises::new(protocol, scope).order(pair);
+    // That no two threads set one flag is proved once more, for which the proof may have left too little.
+    let order = work::unlimited(|| Premises::new(protocol, scope).order(pair));
     let state = condition::rebuild(protocol, pair, scope, &order, &refutation.rulings).map_err(unbuilt)?;
     check::check(&refutation.root, &state)
 }

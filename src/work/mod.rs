@@ -6,7 +6,7 @@
 //!
 //! - [`spend`] counts; [`spent`] tells what this thread counted so far.
 //! - [`within`] limits what a piece of work may take, and [`is_over`] tells those who do it that it is taken: they give up
-//!   what they seek, as if there were none.
+//!   what they seek, as if there were none. What has to come to its end is [`unlimited`].
 //! - [`during`] says to which stage work belongs, and [`measured`] gives what a piece of work took by stage.
 //!
 //! Guarantees: all that is counted and timed here is of one thread. A piece of work that is begun while another one waits on
@@ -249,6 +249,12 @@ pub fn within<R>(units: u64, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Does `work`, whatever it takes and whatever is limited around it: what has to come to its end.
+pub fn unlimited<R>(work: impl FnOnce() -> R) -> R {
+    let _before = Ends::at(u64::MAX);
+    work()
+}
+
 /// Whether the work at hand has taken what it may: whoever looks for something gives up.
 pub fn is_over() -> bool {
     spent() >= END.with(Cell::get)
@@ -323,6 +329,7 @@ mod tests {
             });
             assert_eq!(left(), 7);
             within(100, || assert_eq!(left(), 7));
+            unlimited(|| assert_eq!(left(), u64::MAX - spent()));
             // Something else, which this thread does meanwhile.
             let ((), _) = measured(|| {
                 spend(50);
