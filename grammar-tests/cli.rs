@@ -258,6 +258,8 @@ fn usage_errors_exit_with_two_and_say_what_to_do() {
     place.run(&["check", "free.cu", "-D", "1x"]).expect(2).complains("NAME=VALUE");
     place.run(&["check", "free.cu", "-I", "nowhere"]).expect(2).complains("nowhere");
     place.run(&["check", "free.cu", "--solver-timeout", "0"]).expect(2).complains("--solver-timeout");
+    // Its name of old.
+    place.run(&["check", "free.cu", "--time-limit", "10"]).expect(0);
     place.run(&["check", "free.cu", "--effort", "much"]).expect(2).complains("quick");
     place.run(&["check", "free.cu", "--jobs", "0"]).expect(2);
     let mut without = place.command(&["check", "free.cu", "--front", "clang"]);

@@ -11,7 +11,7 @@ pub(in crate::cli) struct JudgingArgs {
     #[arg(long, value_enum, default_value_t = Solver::Auto, help_heading = "Proof")]
     pub(in crate::cli) solver: Solver,
     /// Take a solver for broken that does not answer for so long: what it is asked ends much earlier by counts of its own
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, help_heading = "Proof")]
+    #[arg(long, alias = "time-limit", value_name = "SECONDS", default_value_t = 30.0, help_heading = "Proof")]
     pub(in crate::cli) solver_timeout: f64,
     /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
     #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
