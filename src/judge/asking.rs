@@ -161,7 +161,9 @@ impl<'a> Case<'a> {
                 break;
             }
             if last || rest.is_empty() {
-                return self.conclude(attempt, rest, hunts, &helper.named);
+                let verdict = self.conclude(attempt, rest, hunts, &helper.named);
+                // Runs that were cut off may have missed what the verdict before shows.
+                return if work::is_over() && !verdict.is_proved() { before } else { verdict };
             }
         }
         before
