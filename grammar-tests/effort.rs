@@ -75,7 +75,8 @@ fn what_was_not_asked_is_told_and_more_effort_asks_it() {
     }
 }
 
-/// Where less effort proves something or shows a race, more effort says nothing else.
+/// What less effort proves, and what it shows of barriers, more effort says too. A race may be excused by a contract for which
+/// there was too little before.
 #[test]
 fn more_effort_takes_nothing_back() {
     let verdicts = |effort: &str| -> BTreeMap<String, (String, String)> {
@@ -100,7 +101,6 @@ fn more_effort_takes_nothing_back() {
         assert_eq!(less.len(), more.len());
         for (kernel, (race, divergence)) in less {
             let (other, otherwise) = &more[kernel];
-            // A race for which no contract is found in time is one that a contract may exclude.
             let stays = race != "race-free" || other == race;
             assert!(stays, "{kernel} is {race}, and {other} with more effort");
             let stays = divergence != "uniform" && divergence != "divergent" || otherwise == divergence;
