@@ -98,7 +98,7 @@ pub(super) struct CheckArgs {
     /// Write a program that shows it for each race with a witness; nothing is executed
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) reproduce: Option<PathBuf>,
-    /// Report the time that every kernel took, and which libclang answered
+    /// Report the time that every kernel and every stage took, and which libclang answered
     #[arg(long, help_heading = "Output")]
     pub(super) timings: bool,
     /// Files to check at once [default: one for each core]

@@ -4,13 +4,13 @@
 //! kernels that lower to the same thing but for where it stands, with equal launches, have one verdict: it is
 //! found once, with spans replaced by their numbers, and put in place for the others.
 //!
-//! Their invariants are looked for once, likewise.
+//! Their invariants are looked for once, likewise; and a unit is read once for all that ask what it launches ([`ReadUnits`]).
 //!
 //! Guarantees: what comes from memory is what [`judge`] and [`strengthen`] would have answered (they depend on spans
 //! only in passing them on), so no answer depends on the order in which threads come by. Kernels are compared by two
 //! keyed hashes of 64 bits over all that they hold.
 //!
-//! Deliberately not kept: what is found in a file besides its kernels.
+//! Deliberately not kept: what is read of a file whose kernels are judged.
 
 use super::options::Options;
 use super::read_units::ReadUnits;

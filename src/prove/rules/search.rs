@@ -29,8 +29,8 @@ use rustc_hash::FxHashSet;
 
 /// What a proof may cost: counted, and so the same on every machine.
 ///
-/// The units are some times what the dearest proofs took that were found with the same passes in public trees (0.05, 0.14 and
-/// 1.8 million): a search that found nothing by then has nearly always found nothing in the end, at ten times the price.
+/// The units are a little more than what the dearest proofs took that the same passes found in a public tree (0.05, 0.14 and
+/// 1.8 million, docs/ARCHITECTURE.md, "What may be spent"); searches that found nothing took up to 0.2, 3.6 and 6 million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Cancellations that the most expensive pass may spend; passes that want more are left out.
