@@ -179,3 +179,33 @@ fn a_signal_ends_a_run_that_waits_for_a_solver_and_leaves_no_process() {
         assert!(!still_there.status.success(), "{signal}: the solver goes on");
     }
 }
+
+/// What a run writes to a terminal, which `script` is for it.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(place: &Place, solver: &std::path::Path, arguments: &str) -> String {
+    let run = format!("{} check {arguments}", env!("CARGO_BIN_EXE_raceproof"));
+    let mut command = std::process::Command::new("script");
+    command
+        .args(["-qec", &run, "/dev/null"])
+        .current_dir(place.path())
+        .env("RACEPROOF_Z3", solver)
+        .env("TERM", "xterm");
+    let output = command.stdin(std::process::Stdio::null()).output().expect("script is there (util-linux)");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_waits_at_a_terminal_sees_the_kernel_and_its_stage() {
+    let place = Place::with(&[("a.cu", DECIDED), ("b.cu", OPEN)]);
+    let solver = fake(&place, "sleep 3; echo unknown");
+    let of_one = on_a_terminal(&place, &solver, "b.cu --front tree-sitter");
+    assert!(of_one.contains("_k: solver, ") && !of_one.contains(" files  "), "{of_one:?}");
+    let of_two = on_a_terminal(&place, &solver, ". --front tree-sitter --jobs 1");
+    assert!(of_two.contains("1/2 files") && of_two.contains("_k: solver, "), "{of_two:?}");
+    // Who has an answer at once, or wants to see nothing, sees no progress.
+    for arguments in ["a.cu --front tree-sitter", "b.cu --front tree-sitter --quiet"] {
+        let seen = on_a_terminal(&place, &solver, arguments);
+        assert!(!seen.contains(" s\u{1b}") && !seen.contains(": solver, "), "{arguments}: {seen:?}");
+    }
+}

@@ -102,8 +102,7 @@ pub(super) fn read_stdin() -> Result<Vec<u8>> {
 
 fn checked(args: &CheckArgs, inputs: &[Input], options: &Options, interrupt: &Interrupt) -> Run {
     let interrupt = interrupt.clone();
-    let bar = if args.output.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs.len(), interrupt) };
-    let bar = Arc::new(bar);
+    let bar = if args.output.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs, interrupt) };
     let run = check_until(inputs.to_vec(), options.clone(), Arc::clone(&bar) as Arc<_>);
     bar.finish();
     run

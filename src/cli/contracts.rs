@@ -22,7 +22,7 @@ pub(super) fn run(args: &ContractsArgs) -> Result<Exit> {
     crash::arm(crash::Inputs::Files);
     let inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
     let interrupt = Interrupt::listen();
-    let bar = Arc::new(Bar::new(inputs.len(), interrupt.clone()));
+    let bar = Bar::new(&inputs, interrupt.clone());
     let run = check_until(inputs, options.clone(), Arc::clone(&bar) as Arc<_>);
     bar.finish();
     exit = exit.max(problems(&run.problems));

@@ -11,6 +11,7 @@ mod amplify;
 mod args;
 mod check;
 mod contracts;
+mod estimate;
 mod explain;
 mod failing;
 mod fix;

@@ -62,7 +62,7 @@ use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized
 use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
-use crate::work::{self, Spent, Stage};
+use crate::work::{self, Spent, Stage, watched};
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use passes::{Model, Relations, counts_relations, in_step, model_with};
@@ -121,7 +121,8 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let (mut checked, spent) = work::measured(|| check_text(path, text, options, memo, inside));
+    let check = || work::measured(|| check_text(path, text, options, memo, inside));
+    let (mut checked, spent) = watched::at(&path.to_string_lossy(), check);
     if options.timings == Timings::Measure {
         checked.report.spent = spent;
     }
@@ -265,7 +266,8 @@ fn infer_contracts(file: &Launched, kernels: &[FunctionId], options: &Options, o
     let inferred = parallel::each(&work, |(function, outcome)| {
         let Ok((report, _)) = outcome else { return None };
         let mut report = report.clone();
-        isolate::isolated(|| contracts::infer(file, *function, options, &mut report)).ok().map(|()| report)
+        let infer = || isolate::isolated(|| contracts::infer(file, *function, options, &mut report));
+        watched::at(&instance(&file.program, *function), infer).ok().map(|()| report)
     });
     for (outcome, inferred) in outcomes.iter_mut().zip(inferred) {
         if let (Ok((report, _)), Some(inferred)) = (outcome, inferred) {
@@ -420,6 +422,15 @@ fn stands_in(program: &Program, kernel: FunctionId, file: Option<&Path>) -> bool
     file.is_none_or(|file| normalized(&program.sources.file(span.file).path) == normalized(file))
 }
 
+/// `reduce<256, float>`, for who waits.
+fn instance(program: &Program, function: FunctionId) -> String {
+    let function = &program.functions[function];
+    match function.template_args.as_slice() {
+        [] => function.name.clone(),
+        args => format!("{}<{}>", function.name, args.join(", ")),
+    }
+}
+
 /// The report on a kernel, and the kernel as it was judged.
 fn check_kernel(
     file: &Launched,
@@ -427,7 +438,8 @@ fn check_kernel(
     options: &Options,
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
-    let ((mut report, kernel), spent) = work::measured(|| check_one(file, function, options, memo));
+    let check = || work::measured(|| check_one(file, function, options, memo));
+    let ((mut report, kernel), spent) = watched::at(&instance(&file.program, function), check);
     if options.timings == Timings::Measure {
         report.spent = spent;
     }

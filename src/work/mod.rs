@@ -8,11 +8,14 @@
 //! - [`within`] limits what a piece of work may take, and [`is_over`] tells those who do it that it is taken: they give up
 //!   what they seek, as if there were none. What has to come to its end is [`unlimited`].
 //! - [`during`] says to which stage work belongs, and [`measured`] gives what a piece of work took by stage.
+//! - [`watched`] tells people what threads are at.
 //!
 //! Guarantees: all that is counted and timed here is of one thread. A piece of work that is begun while another one waits on
 //! the same thread is not part of that.
 //!
 //! Deliberately absent: what a solver does, which counts its own resources (`smt`), and what libclang does; both are timed.
+
+pub mod watched;
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -158,6 +161,7 @@ impl Meter {
 
     /// Books what was done since the stage began, and begins anew.
     fn book(&mut self, next: Stage) -> Stage {
+        watched::enters(next);
         let (now, units) = (Instant::now(), spent());
         let tally = &mut self.spent.0[self.stage as usize];
         tally.time += now - self.since;
