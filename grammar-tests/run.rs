@@ -4,6 +4,8 @@
 
 mod clusters;
 mod launched;
+#[cfg(unix)]
+mod signals;
 
 use crate::cli::Place;
 use std::fs;

@@ -180,6 +180,37 @@ fn a_signal_ends_a_run_that_waits_for_a_solver_and_leaves_no_process() {
     }
 }
 
+/// The processes that a process has started.
+#[cfg(target_os = "linux")]
+fn children(of: u32) -> Vec<String> {
+    let threads = fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_leaves_no_worker_of_libclang() {
+    let Some(pool) = crate::clang::pool() else { return };
+    let place = Place::with(&[("a.cu", DECIDED), ("b.cu", OPEN)]);
+    let solver = fake(&place, "echo $$ > \"$0.pid\"; exec sleep 3600");
+    let arguments = ["check", "--front", "clang", "--jobs", "1", "--solver-timeout", "3600", "a.cu", "b.cu"];
+    let mut command = place.command(&arguments);
+    command.env("RACEPROOF_Z3", solver).env("LIBCLANG_PATH", pool.library());
+    let child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_until(|| fs::read_to_string(place.path().join("z3.pid")).is_ok_and(|text| text.ends_with('\n')));
+    let of_both = children(child.id());
+    assert!(of_both.len() >= 2, "a worker and the solver wait: {of_both:?}");
+    let started = std::time::Instant::now();
+    std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
+    assert!(started.elapsed().as_secs() < 5, "it took {:?}", started.elapsed());
+    for process in of_both {
+        let is_there = std::path::Path::new("/proc").join(&process).exists();
+        assert!(!is_there, "process {process} goes on");
+    }
+}
+
 /// What a run writes to a terminal, which `script` is for it.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(place: &Place, solver: &std::path::Path, arguments: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::args::{AmplifyArgs, TraceFormat};
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{built, ended, failed, request};
 use crate::driver::Options;
@@ -10,7 +10,7 @@ use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
 use crate::driver::flows::{FileFlows, flows};
 use crate::driver::isolate::{Panic, isolated};
 use crate::driver::parallel::on_workers;
-use crate::driver::run::{Output, Ran, RunOptions, prepare};
+use crate::driver::run::{Output, Ran, Request, RunOptions, prepare};
 use crate::driver::trace::{LEAST_MEMORY, check_log};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -19,15 +19,18 @@ use std::path::Path;
 const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
-pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
+pub(super) fn run(args: AmplifyArgs) -> Result<Exit> {
     if args.run.no_log {
         bail!("--no-log: nothing can be said without a log");
     }
-    let mut request = request(&args.run)?;
-    let interrupt = Interrupt::listen();
+    let request = request(&args.run)?;
+    interruptible(move |interrupt| carried_out(&args, request, interrupt))
+}
+
+fn carried_out(args: &AmplifyArgs, mut request: Request, interrupt: &Interrupt) -> Result<Exit> {
     let prepared = match prepare(&request) {
         Ok(prepared) => prepared,
-        Err(error) => return Ok(failed(&error, &interrupt)),
+        Err(error) => return Ok(failed(&error, interrupt)),
     };
     let options = super::options::for_amplify(args)?;
     let mut files = Vec::new();
@@ -43,7 +46,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     let stop = || interrupt.is_pressed();
     let built = match built(&args.run, prepared, &mut request, &stop) {
         Ok(built) => built,
-        Err(error) => return Ok(failed(&error, &interrupt)),
+        Err(error) => return Ok(failed(&error, interrupt)),
     };
     let log = args.run.log.clone().unwrap_or_else(|| built.scratch_log());
     note("executing the program");
@@ -53,7 +56,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     };
     let ran = match built.run(&RunOptions { log: Some(log.clone()), output, ..request.run }, &stop) {
         Ok(ran) => ran,
-        Err(error) => return Ok(failed(&error, &interrupt)),
+        Err(error) => return Ok(failed(&error, interrupt)),
     };
     let how = ended(&args.run, &ran);
     if ran.launched.is_empty() {

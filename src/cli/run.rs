@@ -5,7 +5,7 @@
 
 use super::Exit;
 use super::args::{RunArgs, RunBackend, When};
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, interruptible};
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::Options;
@@ -22,13 +22,16 @@ use std::path::{Path, PathBuf};
 const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
-pub(super) fn run(args: &RunArgs) -> Result<Exit> {
-    let mut request = request(args)?;
-    let interrupt = Interrupt::listen();
+pub(super) fn run(args: RunArgs) -> Result<Exit> {
+    let request = request(&args)?;
+    interruptible(move |interrupt| carried_out(&args, request, interrupt))
+}
+
+fn carried_out(args: &RunArgs, mut request: Request, interrupt: &Interrupt) -> Result<Exit> {
     let stop = || interrupt.is_pressed();
     let built = match prepare(&request).and_then(|prepared| built(args, prepared, &mut request, &stop)) {
         Ok(built) => built,
-        Err(error) => return Ok(failed(&error, &interrupt)),
+        Err(error) => return Ok(failed(&error, interrupt)),
     };
     for line in &built.left_out {
         note(line);
@@ -37,7 +40,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     note("executing the program");
     match built.run(&options, &stop) {
         Ok(ran) => conclude((args, &request.options), options.log.as_deref(), &ran, &built.left_out),
-        Err(error) => Ok(failed(&error, &interrupt)),
+        Err(error) => Ok(failed(&error, interrupt)),
     }
 }
 

@@ -8,11 +8,12 @@ use super::instrument::{InstrumentedFile, instrument_for};
 use super::isolate::isolated;
 use super::parallel::on_workers;
 use super::prepared::{PreparedFile, guarded};
+use crate::children;
 use crate::execute::launch::{Description, DescriptionError};
 use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
-use crate::execute::scratch::Scratch;
-use crate::execute::{ExecuteError, cpu, cuda, opencl};
+use crate::execute::scratch::{self, Scratch};
+use crate::execute::{ExecuteError, cpu, cuda, opencl, process};
 use crate::instrument::InstrumentError;
 use crate::source::Span;
 use std::path::{Path, PathBuf};
@@ -165,6 +166,14 @@ pub struct Ran {
     pub launched: Vec<String>,
     /// What else the runtime met.
     pub told: Vec<Told>,
+}
+
+/// Ends all processes that serve this one and removes all that is temporary, for a process that is about to end: whoever is at
+/// work is left to itself.
+pub fn abandon() {
+    children::end_all();
+    process::end_all();
+    scratch::remove_all();
 }
 
 /// The back end that fits this machine: the GPU, if there is one with an nvcc, else the CPU.

@@ -4,7 +4,10 @@
 //! on. Deliberately absent: reading the output of processes through pipes; it goes to files or straight to the user.
 
 use super::ExecuteError;
+use std::collections::BTreeSet;
+use std::io;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a process ended.
@@ -16,6 +19,14 @@ pub enum Ended {
     Signalled(i32),
     /// It was killed at its deadline.
     TimedOut,
+}
+
+/// The processes that run, by their ids.
+static LIVING: Mutex<Living> = Mutex::new(Living { is_over: false, heads: BTreeSet::new() });
+
+struct Living {
+    is_over: bool,
+    heads: BTreeSet<u32>,
 }
 
 /// How often a process is looked at; the first looks come faster, because most runs are short.
@@ -30,7 +41,7 @@ pub fn run(
     let program = command.get_program().to_string_lossy().into_owned();
     alone(command);
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|cause| ExecuteError::Start { program: program.clone(), cause })?;
+    let mut child = spawn(command).map_err(|cause| ExecuteError::Start { program: program.clone(), cause })?;
     let mut nap = Duration::from_micros(500);
     loop {
         match child.try_wait() {
@@ -58,6 +69,29 @@ pub fn run(
     }
 }
 
+/// Kills all that run, with everything that they started; none can be started after that. For a process that is about to
+/// end, whatever its threads still do.
+pub fn end_all() {
+    let mut living = living();
+    living.is_over = true;
+    living.heads.iter().for_each(|&head| kill_group(head));
+}
+
+fn living() -> MutexGuard<'static, Living> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whoever starts one holds the lock, so that none comes up behind the back of [`end_all`].
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    let mut living = living();
+    if living.is_over {
+        return Err(io::Error::other("this process is about to end"));
+    }
+    let child = command.spawn()?;
+    living.heads.insert(child.id());
+    Ok(child)
+}
+
 #[cfg(unix)]
 fn alone(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -69,14 +103,22 @@ fn alone(_command: &mut Command) {}
 
 /// Kills the group of a process, and waits so that no zombie is left.
 fn kill(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // It fails if the whole group is gone, which is what was wanted.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
+    living().heads.remove(&child.id());
+    kill_group(child.id());
     let _ = child.kill();
     let _ = child.wait();
 }
+
+/// It fails if the whole group is gone, which is what was wanted.
+#[cfg(unix)]
+fn kill_group(head: u32) {
+    if let Some(group) = i32::try_from(head).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(_head: u32) {}
 
 #[cfg(unix)]
 fn ended(status: ExitStatus) -> Ended {

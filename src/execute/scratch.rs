@@ -1,9 +1,23 @@
-//! A directory for one run, which is removed with everything in it when the run is over.
+//! A directory for one run, which is removed with everything in it when the run is over, or when the process is about to end
+//! whatever its threads still do ([`remove_all`]).
 
 use super::ExecuteError;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The temporary directories that are there.
+static LIVING: Mutex<Living> = Mutex::new(Living { is_over: false, paths: BTreeSet::new() });
+
+struct Living {
+    is_over: bool,
+    paths: BTreeSet<PathBuf>,
+}
+
+/// How often it is tried to remove a directory into which somebody who is about to end still writes.
+const TRIES: usize = 5;
 
 /// The directory. Dropping it removes it, unless it is the user's.
 #[derive(Debug)]
@@ -24,11 +38,18 @@ impl Scratch {
     pub fn temporary() -> Result<Scratch, ExecuteError> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let parent = std::env::temp_dir();
+        let mut living = living();
+        if living.is_over {
+            return Err(ExecuteError::Interrupted);
+        }
         loop {
             let number = MADE.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("raceproof-{}-{number}", std::process::id()));
             match create(&path) {
-                Ok(()) => return Ok(Scratch { path, keep: Keep::Remove }),
+                Ok(()) => {
+                    living.paths.insert(path.clone());
+                    return Ok(Scratch { path, keep: Keep::Remove });
+                }
                 // Left over from a process of that number that was killed.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(ExecuteError::Write { path, cause }),
@@ -58,6 +79,23 @@ impl Scratch {
     }
 }
 
+/// Removes all temporary directories; none is made after that.
+pub fn remove_all() {
+    let mut living = living();
+    living.is_over = true;
+    living.paths.iter().for_each(|path| remove(path));
+}
+
+fn living() -> MutexGuard<'static, Living> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whatever is left then is in the system's temporary directory; there is nobody to tell.
+fn remove(path: &Path) {
+    let is_gone = |_: &usize| fs::remove_dir_all(path).is_ok() || !path.exists();
+    let _ = (0..TRIES).find(is_gone);
+}
+
 #[cfg(unix)]
 fn create(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
@@ -72,8 +110,8 @@ fn create(path: &Path) -> std::io::Result<()> {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if self.keep == Keep::Remove {
-            // Whatever is left is in the system's temporary directory; there is nobody to tell.
-            let _ = fs::remove_dir_all(&self.path);
+            remove(&self.path);
+            living().paths.remove(&self.path);
         }
     }
 }
