@@ -1,4 +1,8 @@
 //! The real binary: exit codes, formats, odd input.
+//!
+//! - [`shards`]: runs that are divided, and put together again.
+
+mod shards;
 
 use std::fs;
 use std::io::{Read, Write};

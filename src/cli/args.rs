@@ -3,6 +3,9 @@
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
 mod judging;
+mod sharing;
+
+pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
 
@@ -24,6 +27,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Check kernels for data races and barrier divergence
     Check(CheckArgs),
+    /// Make one report of those that the shards of a run wrote (`check --shard`)
+    Merge(MergeArgs),
     /// Print what a pass makes of a file
     Show(ShowArgs),
     /// Write a file with every access of its kernels logged, for a runtime to build and run
@@ -101,9 +106,8 @@ pub(super) struct CheckArgs {
     /// Report the time that every kernel and every stage took, and which libclang answered
     #[arg(long, help_heading = "Output")]
     pub(super) timings: bool,
-    /// Files to check at once [default: one for each core]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(super) work: WorkArgs,
 }
 
 /// How results are shown.

@@ -2,11 +2,13 @@
 
 use super::Exit;
 use super::args::{CheckArgs, Format, OutputArgs};
-use super::failing::fails;
+use super::failing::{exit_of, fails};
 use super::fix;
 use super::interrupt::Interrupt;
 use super::output::{color, complain, remark, terminal_width, to_stdout, warn};
 use super::progress::Bar;
+use super::shard;
+use super::wanted::{kernels, kernels_missing, params_missing};
 use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
@@ -25,11 +27,12 @@ use std::sync::Arc;
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
-    let options = super::options::for_check(args)?;
+    let mut options = super::options::for_check(args)?;
     for problem in options.contracts.logged.iter().flat_map(|logged| &logged.problems) {
         warn(&format!("--launches: {problem}; launches may be missing"));
     }
-    let (inputs, mut exit) = inputs(args)?;
+    let (mut inputs, mut exit) = inputs(args)?;
+    let share = shard::take(args, &mut inputs, &mut options)?;
     let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
     // A directory that cannot be written is told before the work.
@@ -49,7 +52,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     }
     let has_findings = fails(&run.report, &args.output.fail_on);
     let left_out = args.output.max_findings.map_or(0, |most| run.report.keep(most));
-    to_stdout(|out| write_report(&run.report, &args.output, out)).context("cannot write to standard output")?;
+    let written = to_stdout(|out| match &share {
+        Some(share) => share.write(&run, &options, exit, args.output.format, out),
+        None => write_report(&run.report, &args.output, out),
+    });
+    written.context("cannot write to standard output")?;
     if left_out > 0 {
         remark(&format!("{left_out} more findings are not shown (--max-findings)"));
     }
@@ -63,10 +70,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         complain(&format!("interrupted: {left} of {all} files were not checked; what is reported is about the others"));
         return Ok(Exit::Interrupted(interrupt.exit_code()));
     }
-    exit = exit.max(unmatched_kernels(&run, &options));
-    exit = exit.max(unmatched_params(&run, &options));
-    if let Some(contracts) = options.contracts.stated.as_ref().filter(|_| options.kernels.is_empty()) {
-        unmet_contracts(contracts, &run.report);
+    // What a shard lacks may be in another one.
+    if share.is_none() {
+        exit = exit.max(unmatched_kernels(&run, &options));
+        exit = exit.max(unmatched_params(&run, &options));
+        if let Some(contracts) = options.contracts.stated.as_ref().filter(|_| options.kernels.is_empty()) {
+            unmet_contracts(contracts, &run.report);
+        }
     }
     if exit == Exit::Clean && has_findings {
         exit = Exit::Findings;
@@ -142,28 +152,22 @@ pub(super) fn problems(problems: &[Problem]) -> Exit {
     let mut exit = Exit::Clean;
     for problem in problems {
         complain(&problem.to_string());
-        exit = exit.max(match problem {
-            Problem::Unreadable { .. } | Problem::Misfit(_) => Exit::Usage,
-            Problem::Bug { .. } => Exit::Bug,
-        });
+        exit = exit.max(exit_of(problem));
     }
     exit
 }
 
 /// A misspelt `--kernel` would otherwise look like a clean run.
 pub(super) fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
-    let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
     let mut exit = Exit::Clean;
-    for wanted in &options.kernels {
-        if !kernels().any(|kernel| is_named(&kernel.name, wanted)) {
-            let files: Vec<&Path> = run.report.files.iter().map(|file| file.path.as_path()).take(2).collect();
-            let place = match files[..] {
-                [file] => format!("in {}", file.display()),
-                _ => "in the files given".to_string(),
-            };
-            complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
-            exit = Exit::Usage;
-        }
+    for wanted in kernels_missing(&run.report, options) {
+        let files: Vec<&Path> = run.report.files.iter().map(|file| file.path.as_path()).take(2).collect();
+        let place = match files[..] {
+            [file] => format!("in {}", file.display()),
+            _ => "in the files given".to_string(),
+        };
+        complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
+        exit = Exit::Usage;
     }
     exit
 }
@@ -180,13 +184,9 @@ fn unmet_contracts(contracts: &StatedContracts, report: &Report) {
 
 /// A misspelt `--param` would otherwise fix nothing.
 fn unmatched_params(run: &Run, options: &Options) -> Exit {
-    let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
     let mut exit = Exit::Clean;
-    for (wanted, _) in &options.judging.params {
-        if kernels().any(|kernel| kernel.params.contains(wanted)) {
-            continue;
-        }
-        let known = kernels().take(4).map(|kernel| match kernel.params.as_slice() {
+    for wanted in params_missing(&run.report, options) {
+        let known = kernels(&run.report).take(4).map(|kernel| match kernel.params.as_slice() {
             [] => format!("{} has none", kernel.name),
             params => format!("{} has {}", kernel.name, params.join(", ")),
         });
@@ -196,11 +196,6 @@ fn unmatched_params(run: &Run, options: &Options) -> Exit {
         exit = Exit::Usage;
     }
     exit
-}
-
-/// `wanted` may leave out namespaces.
-fn is_named(name: &str, wanted: &str) -> bool {
-    name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with("::"))
 }
 
 #[cfg(test)]
@@ -215,12 +210,6 @@ mod tests {
         assert_eq!(problems(&[unreadable()]), Exit::Usage);
         assert_eq!(problems(&[unreadable(), bug(), unreadable()]), Exit::Bug);
         assert!(bug().to_string().contains("bug in raceproof while checking b.cu"));
-    }
-
-    #[test]
-    fn kernels_may_be_named_without_their_namespace() {
-        assert!(is_named("a::b::k", "k") && is_named("a::b::k", "b::k") && is_named("k", "k"));
-        assert!(!is_named("a::bk", "k") && !is_named("k", "a::k"));
     }
 }
 

@@ -1,8 +1,18 @@
-//! Which reports make the exit code 1.
+//! Which reports make the exit code 1, and what problems make of it.
 
+use super::Exit;
 use super::args::FailOn;
 use crate::diagnostic::Severity;
 use crate::diagnostic::report::{Certainty, Divergence, Finding, Keeping, KernelReport, Parse, Race, Report};
+use crate::driver::parallel::Problem;
+
+/// What a problem does to the exit code.
+pub(super) fn exit_of(problem: &Problem) -> Exit {
+    match problem {
+        Problem::Unreadable { .. } | Problem::Misfit(_) => Exit::Usage,
+        Problem::Bug { .. } => Exit::Bug,
+    }
+}
 
 /// Whether `report` holds anything that the user wants to fail on.
 pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {

@@ -1,4 +1,4 @@
-//! The command line: `raceproof check`, `contracts`, `show`, `instrument`, `run` and `explain`.
+//! The command line: `raceproof check`, `merge`, `contracts`, `show`, `instrument`, `run` and `explain`.
 //!
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
@@ -20,12 +20,15 @@ mod geometry;
 mod instrument;
 mod interrupt;
 mod keeping;
+mod merge;
 mod options;
 mod output;
 mod progress;
 mod run;
+mod shard;
 mod show;
 mod trace;
+mod wanted;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -47,15 +50,22 @@ enum Exit {
     Interrupted(u8),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    /// The exit code.
+    fn code(self) -> u8 {
+        match self {
             Exit::Clean => 0,
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::Bug => 101,
             Exit::Interrupted(code) => code,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
     }
 }
 
@@ -76,6 +86,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(args),
+        Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),

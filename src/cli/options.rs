@@ -36,7 +36,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.judging.launches = if args.any_launch { Launches::All } else { Launches::OfContracts };
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
-    options.jobs = args.jobs.map(usize::from);
+    options.workload.jobs = args.work.jobs.map(usize::from);
     options.headers = headers(args.source.headers, &args.paths);
     // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
     let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
@@ -60,7 +60,7 @@ pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
     let launch = LaunchArgs { kernels: args.kernels.clone(), ..LaunchArgs::default() };
     let mut options = common(&args.source, &launch, spoken_language(&args.source, &args.paths))?;
     judging(&args.judging, &mut options)?;
-    options.jobs = args.jobs.map(usize::from);
+    options.workload.jobs = args.jobs.map(usize::from);
     options.headers = headers(args.source.headers, &args.paths);
     options.contracts.told = Told::Contracts;
     Ok(options)

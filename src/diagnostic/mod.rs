@@ -6,8 +6,11 @@
 //!
 //! Deliberately absent: any knowledge of how a finding was made.
 
+pub mod merge;
 pub mod render;
 pub mod report;
+pub mod shard;
+pub mod statement;
 pub mod vocabulary;
 
 use crate::source::Span;

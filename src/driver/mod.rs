@@ -30,7 +30,7 @@ pub mod parallel;
 pub mod passes;
 mod prepared;
 mod read_units;
-mod repeats;
+pub mod repeats;
 pub mod reproduce;
 pub mod run;
 pub mod show;

@@ -48,8 +48,17 @@ pub struct Options {
     pub fixes: Fixes,
     /// Contracts and launches beside the text, and what is told of them.
     pub contracts: Contracts,
+    /// Who does which part of the work.
+    pub workload: Workload,
+}
+
+/// Who does which part of the work.
+#[derive(Clone, Debug, Default)]
+pub struct Workload {
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
+    /// All files of the run, of which the inputs are a part where other processes check the rest; `None`: the inputs.
+    pub whole: Option<Arc<[PathBuf]>>,
 }
 
 /// Whether wall times are reported.
@@ -130,7 +139,7 @@ impl Default for Options {
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             contracts: Contracts::default(),
-            jobs: None,
+            workload: Workload::default(),
         }
     }
 }

@@ -112,7 +112,7 @@ struct Several {
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
     let outcomes = Mutex::new(Vec::from_iter(inputs.iter().map(|_| None)));
     check_each(inputs, options, progress, &outcomes);
-    gathered(taken(&outcomes))
+    gathered(taken(&outcomes), Telling::of(options))
 }
 
 /// The same on threads of their own, which are left to themselves once [`Progress::stops`] says so: the inputs that are done by
@@ -121,6 +121,7 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
 pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progress + Send>) -> Run {
     let outcomes = Arc::new(Mutex::new(Vec::from_iter(inputs.iter().map(|_| None))));
     let (end, ended) = mpsc::channel::<()>();
+    let telling = Telling::of(&options);
     let work = {
         let (outcomes, progress) = (Arc::clone(&outcomes), Arc::clone(&progress));
         move || {
@@ -133,21 +134,20 @@ pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progr
     while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if progress.stops() {
             children::end_all();
-            return gathered(taken(&outcomes));
+            return gathered(taken(&outcomes), telling);
         }
     }
     if let Err(panic) = worker.join() {
         resume_unwind(panic);
     }
-    gathered(taken(&outcomes))
+    gathered(taken(&outcomes), telling)
 }
 
 type Outcomes = Mutex<Vec<Option<Outcome>>>;
 
 fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
-    let files: Vec<&Path> = inputs.iter().filter_map(Input::on_disk).collect();
-    let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
-    on_workers(options.jobs, || {
+    let several = several(inputs, options);
+    on_workers(options.workload.jobs, || {
         inputs.par_iter().enumerate().with_max_len(1).for_each(|(position, input)| {
             let check = || check_one((position, input), options, several.as_ref(), progress);
             let outcome = crash::working_at(position, check);
@@ -159,12 +159,37 @@ fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outc
     });
 }
 
+/// What files of the run know of each other, whoever checks them.
+fn several(inputs: &[Input], options: &Options) -> Option<Several> {
+    let files: Vec<&Path> = match &options.workload.whole {
+        Some(whole) => whole.iter().map(PathBuf::as_path).collect(),
+        None => inputs.iter().filter_map(Input::on_disk).collect(),
+    };
+    let is_alone = files.len().max(inputs.len()) <= 1 || inputs.is_empty();
+    (!is_alone).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) })
+}
+
 /// What is done by now.
 fn taken(outcomes: &Outcomes) -> Vec<Option<Outcome>> {
     std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn gathered(outcomes: Vec<Option<Outcome>>) -> Run {
+/// Whether findings that several kernels have are told once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// They are.
+    Once,
+    /// Each stays where it was found: which is the first one is known when all parts of the run are there.
+    WhereFound,
+}
+
+impl Telling {
+    fn of(options: &Options) -> Telling {
+        if options.workload.whole.is_some() { Telling::WhereFound } else { Telling::Once }
+    }
+}
+
+fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
     let mut run = Run::default();
     for outcome in outcomes {
         let Some(outcome) = outcome else {
@@ -184,7 +209,9 @@ fn gathered(outcomes: Vec<Option<Outcome>>) -> Run {
         }
         run.drafts.push(outcome.drafts);
     }
-    repeats::tell_once(&mut run.report);
+    if telling == Telling::Once {
+        repeats::tell_once(&mut run.report);
+    }
     run
 }
 

@@ -3,85 +3,48 @@
 //!
 //! Guarantees: verdicts and findings stay as they are; a proved finding never refers to a possible one.
 //! Deliberately absent: findings of one kernel (`check/causes.rs`); functions of one file that several of its kernels call,
-//! since what is wrong may be the call.
+//! since what is wrong may be the call; which statements are one (`diagnostic/statement.rs`).
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, FileReport, Finding, Instance, KernelReport, Place, Report, Same};
+use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Place, Report, Same};
+use crate::diagnostic::statement::{At, Key, Kind, Number, Owner, Statement, repeats};
 use crate::preprocess::normalized;
-use rustc_hash::FxHashMap;
-use std::path::PathBuf;
-
-/// Where something stands, alike in every file that includes it.
-type At = (PathBuf, u32, u32);
-
-/// Whose statement it is.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Owner {
-    /// Of all instances of a kernel.
-    Kernel(PathBuf, u32, String),
-    /// Of a header.
-    Header,
-}
-
-/// Findings with one key are one.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
-    owner: Owner,
-    kind: Kind,
-    places: [At; 2],
-}
-
-/// Findings of two kinds are never one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
-    Race,
-    Divergence,
-    Claim,
-}
-
-/// The number of a file, of a kernel in it, and of a finding of that.
-type Number = [usize; 3];
+use std::path::Path;
 
 /// Marks findings that repeat others, and names them at those.
 pub(super) fn tell_once(report: &mut Report) {
-    let mut told: FxHashMap<Key, Number> = FxHashMap::default();
-    let mut repeats: Vec<(Number, Number)> = Vec::new();
-    for number in numbers(report) {
-        let [file, kernel, finding] = number;
-        let file = &report.files[file];
-        let kernel = &file.kernels[kernel];
-        let finding = &kernel.findings[finding];
-        match keys(file, kernel, finding).iter().find_map(|key| told.get(key)) {
-            Some(first) => repeats.push((number, *first)),
-            None => {
-                for key in finding.each().flat_map(|finding| keys(file, kernel, finding)) {
-                    told.entry(key).or_insert(number);
-                }
-            }
-        }
+    let found = repeats(statements(report));
+    for (number, told) in found.told {
+        finding_mut(report, number).same = Same::Told(told);
     }
-    for (number, first) in repeats {
-        let (here, there) = (instance(report, number), instance(report, first));
-        finding_mut(report, number).same = Same::Told(there);
-        match &mut finding_mut(report, first).same {
-            Same::Also(instances) if instances.contains(&here) => {}
-            Same::Also(instances) => instances.push(here),
-            same => *same = Same::Also(vec![here]),
-        }
+    for (number, also) in found.also {
+        finding_mut(report, number).same = Same::Also(also);
     }
 }
 
-/// All findings but hints, the proved ones first.
-fn numbers(report: &Report) -> Vec<Number> {
-    let mut numbers: Vec<(bool, Number)> = Vec::new();
-    for (file, report) in report.files.iter().enumerate() {
-        for (kernel, report) in report.kernels.iter().enumerate() {
-            let findings = report.findings.iter().enumerate().filter(|(_, it)| kind(it.rule).is_some());
-            numbers.extend(findings.map(|(at, it)| (it.certainty == Certainty::Possible, [file, kernel, at])));
+/// What all findings but hints state.
+pub fn statements(report: &Report) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for (at_file, file) in report.files.iter().enumerate() {
+        for (at_kernel, kernel) in file.kernels.iter().enumerate() {
+            let findings = kernel.findings.iter().enumerate().filter(|(_, finding)| kind(finding.rule).is_some());
+            let number = |at| [at_file, at_kernel, at];
+            statements.extend(findings.map(|(at, finding)| statement(number(at), file, kernel, finding)));
         }
     }
-    numbers.sort_unstable();
-    numbers.into_iter().map(|(_, number)| number).collect()
+    statements
+}
+
+fn statement(number: Number, file: &FileReport, kernel: &KernelReport, finding: &Finding) -> Statement {
+    Statement {
+        number,
+        is_possible: finding.certainty == Certainty::Possible,
+        path: file.path.clone(),
+        kernel: kernel.instance(),
+        line: kernel.line,
+        own: keys(file, kernel, finding),
+        related: finding.related.iter().flat_map(|related| keys(file, kernel, related)).collect(),
+    }
 }
 
 fn kind(rule: RuleId) -> Option<Kind> {
@@ -106,8 +69,8 @@ fn keys(file: &FileReport, kernel: &KernelReport, finding: &Finding) -> Vec<Key>
     let second = finding.secondary.unwrap_or(finding.primary);
     let mut places = [finding.primary, second].map(|place| at(file, place));
     places.sort_unstable();
-    let own = normalized(kernel.path.as_ref().unwrap_or(&file.path));
-    let main = normalized(&file.path);
+    let own = named(kernel.path.as_ref().unwrap_or(&file.path));
+    let main = named(&file.path);
     let mut owners = vec![Owner::Kernel(own, kernel.line, kernel.name.clone())];
     if places.iter().all(|(path, ..)| *path != main) {
         owners.push(Owner::Header);
@@ -118,13 +81,13 @@ fn keys(file: &FileReport, kernel: &KernelReport, finding: &Finding) -> Vec<Key>
 fn at(file: &FileReport, place: Place) -> At {
     let start = file.sources.start_position(place.span);
     let path = &file.sources.file(file.sources.visible(place.span).file).path;
-    (normalized(path), start.line, start.column)
+    (named(path), start.line, start.column)
 }
 
-fn instance(report: &Report, [file, kernel, _]: Number) -> Instance {
-    let file = &report.files[file];
-    let kernel = &file.kernels[kernel];
-    Instance { path: file.path.clone(), kernel: kernel.instance(), line: kernel.line }
+/// A path as text, of which no two are alike: one that is no text is written with its bytes.
+fn named(path: &Path) -> String {
+    let path = normalized(path);
+    path.to_str().map_or_else(|| format!("{:?}", path.as_os_str().as_encoded_bytes()), str::to_owned)
 }
 
 fn finding_mut(report: &mut Report, [file, kernel, finding]: Number) -> &mut Finding {

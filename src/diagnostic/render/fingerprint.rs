@@ -18,11 +18,11 @@ impl Fingerprints {
     pub(super) fn of(&mut self, rule: &str, file: &FileReport, kernel: &str, places: &[Span], what: &str) -> String {
         let mut hash = Hash::new();
         for part in [rule, &uri::of_path(&file.path), kernel, what] {
-            hash.part(part);
+            hash.part(part.as_bytes());
         }
         for &place in places {
             for word in file.sources.text(file.sources.visible(place)).split_whitespace() {
-                hash.part(word);
+                hash.part(word.as_bytes());
             }
         }
         let before = self.given.entry(hash.0).or_default();
@@ -32,17 +32,24 @@ impl Fingerprints {
 }
 
 /// FNV-1a, 64 bits: the same on every machine and in every version.
-struct Hash(u64);
+pub(crate) struct Hash(u64);
 
 impl Hash {
-    fn new() -> Hash {
+    /// Of nothing.
+    pub(crate) fn new() -> Hash {
         Hash(0xcbf2_9ce4_8422_2325)
     }
 
-    fn part(&mut self, text: &str) {
+    /// Adds a part.
+    pub(crate) fn part(&mut self, bytes: &[u8]) {
         // The zero byte keeps parts apart.
-        for byte in text.bytes().chain([0]) {
+        for &byte in bytes.iter().chain(&[0]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
+    }
+
+    /// As text.
+    pub(crate) fn hex(&self) -> String {
+        format!("{:016x}", self.0)
     }
 }

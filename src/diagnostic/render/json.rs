@@ -6,14 +6,25 @@
 use crate::diagnostic::report::{
     self, AssumptionKind, Determinism, FileReport, Finding, Instance, KernelReport, Place, Report, Same,
 };
+use crate::diagnostic::shard::{self, Shard};
 use crate::source::{SourceMap, Span};
 use crate::work::{Spent, Stage, Tally};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::io::{self, Write};
+
+/// The version of the contract.
+pub const SCHEMA: &str = "raceproof.check.v2";
 
 /// Writes `report` as one object on one line.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Check::of(report))?;
+    writeln!(out)
+}
+
+/// Writes the report of a shard, which is no whole report and has a schema of its own: the same, and what the shard carries.
+pub fn render_shard(report: &Report, shard: &Shard, out: &mut dyn Write) -> io::Result<()> {
+    let check = Check { schema: shard::SCHEMA, shard: Some(shard), ..Check::of(report) };
+    serde_json::to_writer(&mut *out, &check)?;
     writeln!(out)
 }
 
@@ -22,6 +33,8 @@ struct Check<'a> {
     schema: &'static str,
     files: Vec<File<'a>>,
     summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a Shard>,
 }
 
 #[derive(Serialize)]
@@ -174,7 +187,7 @@ struct RepeatJson<'a> {
 
 /// A kernel.
 #[derive(Serialize)]
-struct InstanceJson<'a> {
+pub(in crate::diagnostic) struct InstanceJson<'a> {
     path: String,
     kernel: &'a str,
     line: u32,
@@ -277,8 +290,8 @@ struct UnknownJson<'a> {
     reason: &'a str,
 }
 
-#[derive(Serialize)]
-struct Summary {
+#[derive(Default, Serialize, Deserialize)]
+pub(in crate::diagnostic) struct Summary {
     files: usize,
     kernels: usize,
     race_free: usize,
@@ -301,11 +314,25 @@ impl Serialize for Values<'_> {
     }
 }
 
+impl Summary {
+    /// The counts of both.
+    pub(in crate::diagnostic) fn and(self, other: &Summary) -> Summary {
+        Summary {
+            files: self.files + other.files,
+            kernels: self.kernels + other.kernels,
+            race_free: self.race_free + other.race_free,
+            racy: self.racy + other.racy,
+            possibly_racy: self.possibly_racy + other.possibly_racy,
+            unknown: self.unknown + other.unknown,
+        }
+    }
+}
+
 impl<'a> Check<'a> {
     fn of(report: &'a Report) -> Self {
         let counts = report.summary();
         Check {
-            schema: "raceproof.check.v2",
+            schema: SCHEMA,
             files: report.files.iter().map(File::of).collect(),
             summary: Summary {
                 files: counts.files,
@@ -315,6 +342,7 @@ impl<'a> Check<'a> {
                 possibly_racy: counts.possibly_racy,
                 unknown: counts.unknown,
             },
+            shard: None,
         }
     }
 }
@@ -439,7 +467,7 @@ impl<'a> RepeatJson<'a> {
 }
 
 impl<'a> InstanceJson<'a> {
-    fn of(instance: &'a Instance) -> Self {
+    pub(in crate::diagnostic) fn of(instance: &'a Instance) -> Self {
         InstanceJson {
             path: instance.path.to_string_lossy().into_owned(),
             kernel: &instance.kernel,

@@ -15,14 +15,14 @@
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
 pub mod contracts;
-mod fingerprint;
+pub(crate) mod fingerprint;
 pub mod gcc;
 pub mod github;
 pub mod gitlab;
 pub mod json;
 pub mod junit;
 mod order;
-mod places;
+pub(super) mod places;
 pub mod sarif;
 mod snippet;
 pub mod text;
@@ -38,7 +38,7 @@ fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` on one line.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     printable(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

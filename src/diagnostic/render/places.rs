@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Finding, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
+use crate::diagnostic::report::{Finding, Instance, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
 use crate::source::{SourceMap, Span};
 use std::collections::BTreeSet;
@@ -125,7 +125,14 @@ pub(super) fn related_note(finding: &Finding, sources: &SourceMap, words: &Vocab
 
 /// In which other kernels the same is found.
 pub(super) fn same_note(finding: &Finding) -> Option<String> {
-    let Same::Also(instances) = &finding.same else { return None };
+    match &finding.same {
+        Same::Also(instances) => Some(same_in(instances)),
+        Same::Nowhere | Same::Told(_) => None,
+    }
+}
+
+/// "the same in a (x.cu) and b (y.cu)"
+pub(in crate::diagnostic) fn same_in(instances: &[Instance]) -> String {
     let mut names: Vec<String> = Vec::new();
     for instance in instances {
         let name = format!("{} ({})", instance.kernel, instance.path.display());
@@ -133,7 +140,7 @@ pub(super) fn same_note(finding: &Finding) -> Option<String> {
             names.push(name);
         }
     }
-    Some(format!("the same in {}", listed(&names, MOST_NAMED)))
+    format!("the same in {}", listed(&names, MOST_NAMED))
 }
 
 /// "a", "a and b", "a, b and c", "a, b and 7 more".

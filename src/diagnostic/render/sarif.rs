@@ -14,6 +14,7 @@ use super::fingerprint::Fingerprints;
 use super::one_line;
 use super::places::{launch, launch_note, primary_label, related_note, same_note, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
+use crate::diagnostic::shard::{Origin, Shard};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
@@ -21,7 +22,9 @@ use log::{
     ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
     Replacement, ResultJson, Rule,
 };
+pub(in crate::diagnostic) use log::{CARRIED, Carried};
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -40,23 +43,45 @@ a budget that ran out. The kernel is neither proved free of races nor shown to r
 ";
 
 /// The name of the way in which fingerprints are computed; another way needs another name.
-const FINGERPRINT: &str = "raceproof/v1";
+pub(in crate::diagnostic) const FINGERPRINT: &str = "raceproof/v1";
 
 /// Writes `report` as one log.
 pub fn render(report: &Report, pages: Pages<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (_, results) = results(report);
+    serde_json::to_writer_pretty(&mut *out, &Log::new(rules(pages), results, None))?;
+    writeln!(out)
+}
+
+/// Writes the report of a shard as one log, with what the shard carries among the properties of the run.
+pub fn render_shard(report: &Report, pages: Pages<'_>, shard: &Shard, out: &mut dyn Write) -> io::Result<()> {
+    let (origins, results) = results(report);
+    let carried = Carried { shard: Cow::Borrowed(shard), results: origins };
+    serde_json::to_writer_pretty(&mut *out, &Log::new(rules(pages), results, Some(carried)))?;
+    writeln!(out)
+}
+
+/// All results, and where each belongs.
+fn results(report: &Report) -> (Vec<Origin>, Vec<ResultJson>) {
     let mut fingerprints = Fingerprints::default();
     let mut results = Vec::new();
-    for file in &report.files {
-        results.extend(file.diagnostics.iter().map(|diagnostic| of_diagnostic(diagnostic, file, &mut fingerprints)));
-        for kernel in &file.kernels {
-            let findings = kernel.told().map(|finding| of_finding(finding, kernel, file, &mut fingerprints));
-            results.extend(findings);
-            let unknowns = kernel.unknowns.iter().map(|unknown| of_unknown(unknown, kernel, file, &mut fingerprints));
-            results.extend(unknowns);
+    for (at_file, file) in report.files.iter().enumerate() {
+        let other = Origin { file: at_file, finding: None, below: 0 };
+        for diagnostic in &file.diagnostics {
+            results.push((other.clone(), of_diagnostic(diagnostic, file, &mut fingerprints)));
+        }
+        for (at_kernel, kernel) in file.kernels.iter().enumerate() {
+            let findings = kernel.findings.iter().enumerate().filter(|(_, finding)| !finding.is_told_elsewhere());
+            for (at, finding) in findings {
+                let below = usize::from(!finding.notes.is_empty());
+                let origin = Origin { file: at_file, finding: Some([at_kernel, at]), below };
+                results.push((origin, of_finding(finding, kernel, file, &mut fingerprints)));
+            }
+            for unknown in &kernel.unknowns {
+                results.push((other.clone(), of_unknown(unknown, kernel, file, &mut fingerprints)));
+            }
         }
     }
-    serde_json::to_writer_pretty(&mut *out, &Log::new(rules(pages), results))?;
-    writeln!(out)
+    results.into_iter().unzip()
 }
 
 /// All rules, in their order, and `unknown` behind them.

@@ -5,26 +5,42 @@
 use crate::diagnostic::render::json;
 use crate::diagnostic::render::uri;
 use crate::diagnostic::report::Finding;
+use crate::diagnostic::shard::{Origin, Shard};
 use crate::source::LineColumn;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A log with one run (3.13, 3.14).
 #[derive(Serialize)]
-pub(super) struct Log {
+pub(super) struct Log<'a> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [Run<'a>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run {
+struct Run<'a> {
     tool: Tool,
     column_kind: &'static str,
     results: Vec<ResultJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<BTreeMap<&'static str, Carried<'a>>>,
+}
+
+/// The name of the property of a run that says which shard it is.
+pub(in crate::diagnostic) const CARRIED: &str = "raceproof/shard";
+
+/// What a shard carries.
+#[derive(Serialize, Deserialize)]
+pub(in crate::diagnostic) struct Carried<'a> {
+    /// The shard itself.
+    pub(in crate::diagnostic) shard: Cow<'a, Shard>,
+    /// Where the results of the run belong.
+    pub(in crate::diagnostic) results: Vec<Origin>,
 }
 
 #[derive(Serialize)]
@@ -183,8 +199,8 @@ pub(super) struct Region {
     end_column: Option<u32>,
 }
 
-impl Log {
-    pub(super) fn new(rules: Vec<Rule>, results: Vec<ResultJson>) -> Log {
+impl<'a> Log<'a> {
+    pub(super) fn new(rules: Vec<Rule>, results: Vec<ResultJson>, carried: Option<Carried<'a>>) -> Self {
         let driver = Driver {
             name: "raceproof",
             semantic_version: env!("CARGO_PKG_VERSION"),
@@ -194,7 +210,12 @@ impl Log {
         Log {
             schema: "https://json.schemastore.org/sarif-2.1.0.json",
             version: "2.1.0",
-            runs: [Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results }],
+            runs: [Run {
+                tool: Tool { driver },
+                column_kind: "unicodeCodePoints",
+                results,
+                properties: carried.map(|carried| BTreeMap::from([(CARRIED, carried)])),
+            }],
         }
     }
 }
