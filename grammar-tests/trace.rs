@@ -3,7 +3,9 @@
 //! - [`cpp`]: what `log.hpp` writes is what is read, for random programs.
 //! - [`damage`]: truncation and corruption never pass as complete.
 //! - [`command`]: `raceproof trace` on logs that the C++ writer made.
+//! - [`shards`]: `raceproof trace split` and `merge` on the logs of fixtures.
 
 mod command;
 mod cpp;
 mod damage;
+mod shards;

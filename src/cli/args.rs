@@ -4,10 +4,12 @@
 
 mod judging;
 mod sharing;
+mod tracing;
 
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
+pub(super) use tracing::{CheckedLog, LogArgs, MergeArgs, SplitArgs, TraceArgs, TraceCommand, Within};
 
 use crate::driver::passes::{self, Pass};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -35,7 +37,7 @@ pub(super) enum Command {
     Instrument(InstrumentArgs),
     /// Build a CUDA program with every access of its kernels logged, execute it, and check the log
     Run(RunArgs),
-    /// Check the log of a run for conflicts, or say what is in it
+    /// Check the log of a run for conflicts, say what is in it, or split it for several machines
     Trace(TraceArgs),
     /// Build, log and execute a CUDA program once, and say for which inputs that run shows that there is no race
     Amplify(AmplifyArgs),
@@ -260,42 +262,6 @@ pub(super) struct AmplifyArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
     pub(super) format: TraceFormat,
-}
-
-const TRACE_EXIT_CODES: &str = "Exit codes:
-  0    no conflict in a complete log
-  1    conflicts
-  2    usage or input error; no conflict, but the log is incomplete
-  101  a bug in raceproof";
-
-#[derive(Args, Debug)]
-#[command(after_help = TRACE_EXIT_CODES)]
-pub(super) struct TraceArgs {
-    /// What to do with the log
-    #[arg(value_enum)]
-    pub(super) stage: TraceStage,
-    /// The log, as `raceproof run --log` writes it
-    pub(super) file: PathBuf,
-    /// Memory to stay within; what does not fit is kept in temporary files
-    #[arg(long, value_name = "SIZE", default_value = "512M")]
-    pub(super) memory: String,
-    /// How results are written
-    #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
-    pub(super) format: TraceFormat,
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    pub(super) color: When,
-    /// Threads to use [default: one for each core]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) jobs: Option<u16>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum TraceStage {
-    /// Look for conflicting accesses
-    Check,
-    /// Say what is in it
-    Info,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

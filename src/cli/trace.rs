@@ -1,29 +1,28 @@
-//! `raceproof trace`: the log of a run, checked for conflicts or described.
+//! `raceproof trace`: the log of a run, checked for conflicts, described, split or merged.
 
 use super::Exit;
-use super::args::{TraceArgs, TraceFormat, TraceStage};
+use super::args::{CheckedLog, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, TraceFormat, Within};
 use super::output::{color, to_stdout};
 use crate::driver::trace::{self, Format, LEAST_MEMORY, Verdict};
 use anyhow::{Context, Result, anyhow, bail};
+use std::path::Path;
 
 /// Runs the command.
 pub(super) fn run(args: &TraceArgs) -> Result<Exit> {
-    let format = match args.format {
-        TraceFormat::Text => Format::Text(color(args.color)),
-        TraceFormat::Json => Format::Json,
-    };
-    match args.stage {
-        TraceStage::Check => check(args, format),
-        TraceStage::Info => info(args, format),
+    match &args.command {
+        TraceCommand::Check(args) => check(args),
+        TraceCommand::Info(args) => info(args),
+        TraceCommand::Split(args) => split(args),
+        TraceCommand::Merge(args) => merge(args),
     }
 }
 
-fn check(args: &TraceArgs, format: Format) -> Result<Exit> {
-    let memory = bytes(&args.memory)?;
-    let outcome = trace::check_log(&args.file, memory, args.jobs.map(usize::from)).with_context(|| about(args))?;
+fn check(CheckedLog { log, within }: &CheckedLog) -> Result<Exit> {
+    let trace::Within { memory, jobs } = allowed(within)?;
+    let outcome = trace::check_log(&log.file, memory, jobs).with_context(|| about(&log.file))?;
     let mut verdict = Verdict::Partial;
     to_stdout(|out| {
-        verdict = trace::write_check(&args.file, &outcome, format, out)?;
+        verdict = trace::write_check(&log.file, &outcome, format(log), out)?;
         Ok(())
     })
     .context("cannot write to standard output")?;
@@ -34,14 +33,46 @@ fn check(args: &TraceArgs, format: Format) -> Result<Exit> {
     })
 }
 
-fn info(args: &TraceArgs, format: Format) -> Result<Exit> {
-    let log = trace::inspect_log(&args.file).with_context(|| about(args))?;
-    to_stdout(|out| trace::write_info(&args.file, &log, format, out)).context("cannot write to standard output")?;
+fn info(args: &LogArgs) -> Result<Exit> {
+    let log = trace::inspect_log(&args.file).with_context(|| about(&args.file))?;
+    to_stdout(|out| trace::write_info(&args.file, &log, format(args), out))
+        .context("cannot write to standard output")?;
     Ok(if log.problems.is_empty() { Exit::Clean } else { Exit::Usage })
 }
 
-fn about(args: &TraceArgs) -> String {
-    format!("cannot read {}", args.file.display())
+fn split(args: &SplitArgs) -> Result<Exit> {
+    let within = allowed(&args.within)?;
+    let beside = args.file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = args.output.as_deref().unwrap_or(beside);
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let shards = trace::split_log(&args.file, args.shards, directory, &within)?;
+    to_stdout(|out| {
+        shards.iter().try_for_each(|(accesses, path)| writeln!(out, "{}: {accesses} accesses", path.display()))
+    })
+    .context("cannot write to standard output")?;
+    Ok(Exit::Clean)
+}
+
+fn merge(args: &MergeLogArgs) -> Result<Exit> {
+    let accesses = trace::merge_logs(&args.files, &args.output, &allowed(&args.within)?)?;
+    to_stdout(|out| writeln!(out, "{}: {accesses} accesses", args.output.display()))
+        .context("cannot write to standard output")?;
+    Ok(Exit::Clean)
+}
+
+fn format(args: &LogArgs) -> Format {
+    match args.format {
+        TraceFormat::Text => Format::Text(color(args.color)),
+        TraceFormat::Json => Format::Json,
+    }
+}
+
+fn allowed(within: &Within) -> Result<trace::Within> {
+    Ok(trace::Within { memory: bytes(&within.memory)?, jobs: within.jobs.map(usize::from) })
+}
+
+fn about(file: &Path) -> String {
+    format!("cannot read {}", file.display())
 }
 
 /// `512M`, `2G`, `65536K` or a number of bytes.

@@ -1,16 +1,18 @@
-//! Logs of runs: checking them, and saying what is in them.
+//! Logs of runs: checking them, saying what is in them, and writing them in other forms.
 
 use crate::diagnostic::render::text::Color;
 use crate::trace::check::{CheckError, Options, Outcome, check};
 use crate::trace::format::chunk::HeadError;
 use crate::trace::format::{Log, read_log};
 use crate::trace::report::{findings::findings, json, text};
+use crate::trace::shards;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use crate::trace::check::LEAST_MEMORY;
 pub use crate::trace::report::Verdict;
+pub use crate::trace::shards::{MOST as MOST_SHARDS, Options as Within, ShardError};
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,4 +49,22 @@ pub fn write_info(path: &Path, log: &Log, format: Format, out: &mut dyn Write) -
         Format::Text(_) => text::info(log, out),
         Format::Json => json::info(path, log, out),
     }
+}
+
+/// Writes the log at `path` as so many shards in `directory`. Gives the accesses and the path of each.
+pub fn split_log(
+    path: &Path,
+    count: u32,
+    directory: &Path,
+    within: &Within,
+) -> Result<Vec<(u64, PathBuf)>, ShardError> {
+    let name = |number| directory.join(shards::file_name(path, number, count));
+    let paths: Vec<PathBuf> = (0..count).map(name).collect();
+    let accesses = shards::split(path, &paths, within)?;
+    Ok(accesses.into_iter().zip(paths).collect())
+}
+
+/// Writes the log whose shards the logs at `paths` are; gives its accesses.
+pub fn merge_logs(paths: &[PathBuf], to: &Path, within: &Within) -> Result<u64, ShardError> {
+    shards::merge(paths, to, within)
 }

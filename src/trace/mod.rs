@@ -2,6 +2,7 @@
 //!
 //! - [`format`]: the log that an instrumented program writes, byte by byte, and its reader.
 //! - [`check`]: which accesses conflict; out of core, on all cores.
+//! - [`shards`]: a log by address in several, which can be checked on separate machines, and back.
 //! - [`report`]: conflicts in the words and places of the user's source.
 //!
 //! Invariants: nothing incomplete passes as complete; the same log gives the same report, whatever the memory
@@ -12,3 +13,4 @@
 pub mod check;
 pub mod format;
 pub mod report;
+pub mod shards;

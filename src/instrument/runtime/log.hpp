@@ -81,7 +81,7 @@ inline bool operator==(const Epochs& one, const Epochs& other) {
 
 namespace log_detail {
 
-constexpr std::uint32_t format_version = 3;
+constexpr std::uint32_t format_version = 4;
 constexpr std::uint32_t chunk_magic = 0x4b435052;  // "RPCK"
 
 enum class Chunk : std::uint32_t { sites = 1, launch, allocation, release, accesses, finished, end, synchronisations };

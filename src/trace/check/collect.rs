@@ -184,7 +184,9 @@ impl<'a> Collector<'a> {
         let Some(block) = self.block else { return };
         let tiles_are_apart = self.tiles.are_apart();
         let (tiles, window) = (self.tiles.all(), &self.part.window);
-        let interval = Interval { plan: self.plan, block, tiles, tiles_are_apart, window };
+        let of_shard = self.plan.watched[bucket.watched].places();
+        let judged = window.start.max(of_shard.start)..window.end.min(of_shard.end);
+        let interval = Interval { plan: self.plan, block, tiles, tiles_are_apart, window, judged };
         let (accesses, scratch, found) = (&mut bucket.accesses, &mut self.scratch, &mut self.found_here);
         if self.partitions.wants(bucket.watched) {
             let mut spans = Spans::new(self.partitions, block, bucket.phase.0, self.staged);

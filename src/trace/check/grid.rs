@@ -101,7 +101,7 @@ fn sweep_spans(spans: &[Span], plan: &Plan<'_>, window: &Range<u64>, found: &mut
         let (cluster, others) = rest.split_at(cluster(rest));
         rest = others;
         if cluster.len() > 1 && is_suspect(cluster) {
-            judge(cluster, plan, window, found);
+            judge(cluster, plan, &plan.within(window, cluster[0].end()), found);
         }
     }
 }

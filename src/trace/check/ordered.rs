@@ -186,7 +186,7 @@ fn sweep(all: &mut Vec<Access>, plan: &Plan<'_>, order: &Order, window: &Range<u
         rest = others;
         let writes = cluster.iter().any(|access| access.kind != Kind::Read);
         if writes && cluster.iter().any(|access| access.who() != cluster[0].who()) {
-            stretches(cluster, plan, order, window, found);
+            stretches(cluster, plan, order, &plan.within(window, cluster[0].end()), found);
         }
     }
 }

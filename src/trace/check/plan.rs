@@ -21,12 +21,12 @@ pub(super) struct Plan<'a> {
     pub(super) chains: Vec<Vec<ChunkPlace>>,
 }
 
-/// The written part of an allocation.
+/// The written part of an allocation; of a shard, what of that part it has.
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
     pub(super) allocation: u32,
     pub(super) space: Space,
-    /// All bytes that the launch writes lie here.
+    /// All bytes lie here that the launch writes, and that conflicts are looked for at.
     pub(super) written: Range<u64>,
     /// Where the first of them lies in the space of the plan. Between two allocations there is so much room
     /// that no access reaches from one into the next.
@@ -44,6 +44,11 @@ impl Watched {
         place.wrapping_sub(self.base).wrapping_add(self.written.start)
     }
 
+    /// Its places. An access that touches them may begin before and end behind them.
+    pub(super) fn places(&self) -> Range<u64> {
+        self.base..self.base + (self.written.end - self.written.start)
+    }
+
     /// Whether threads of two blocks may meet here.
     pub(super) fn is_common(&self) -> bool {
         memory_model::may_meet(self.space, Level::Grid)
@@ -54,13 +59,20 @@ impl Plan<'_> {
     /// The places of the plan.
     pub(super) fn places(&self) -> Range<u64> {
         // No access is so long that it begins before place 0; the room behind the last allocation is not needed.
-        0..self.watched.last().map_or(0, |last| last.base + (last.written.end - last.written.start))
+        0..self.watched.last().map_or(0, |last| last.places().end)
     }
 
     /// The allocation at a place that lies in one.
     pub(super) fn watched_at(&self, place: u64) -> &Watched {
         let at = self.watched.partition_point(|watched| watched.base <= place);
         &self.watched[at.max(1) - 1]
+    }
+
+    /// The places of `window` in the allocation that accesses touch which reach up to `end` at most: conflicts elsewhere are
+    /// those of another shard.
+    pub(super) fn within(&self, window: &Range<u64>, end: u64) -> Range<u64> {
+        let places = self.watched_at(end - 1).places();
+        window.start.max(places.start)..window.end.min(places.end)
     }
 
     /// Whether blocks may conflict with each other.
@@ -99,12 +111,21 @@ fn watched(log: &Log, launch: u32) -> Vec<Watched> {
     for (&(_, allocation), used) in uses {
         let (Some(written), Some(told)) = (&used.written, log.allocations.get(&allocation)) else { continue };
         let space = space(told.space);
-        if memory_model::may_meet(space, Level::Block) {
-            watched.push(Watched { allocation, space, written: written.clone(), base });
-            base += written.end - written.start + 2 * room;
+        let written = match &log.shard {
+            Some(shard) => clipped(written, &shard.range(allocation)),
+            None => written.clone(),
+        };
+        if memory_model::may_meet(space, Level::Block) && !written.is_empty() {
+            let bytes = written.end - written.start;
+            watched.push(Watched { allocation, space, written, base });
+            base += bytes + 2 * room;
         }
     }
     watched
+}
+
+fn clipped(range: &Range<u64>, to: &Range<u64>) -> Range<u64> {
+    range.start.max(to.start)..range.end.min(to.end)
 }
 
 fn space(space: format::Space) -> Space {

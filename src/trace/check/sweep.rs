@@ -60,6 +60,8 @@ pub(super) struct Interval<'a> {
     pub(super) tiles_are_apart: bool,
     /// The places that are looked at; what lies outside is looked at another time.
     pub(super) window: &'a Range<u64>,
+    /// Those of them at which conflicts are told.
+    pub(super) judged: Range<u64>,
 }
 
 impl Interval<'_> {
@@ -142,7 +144,7 @@ fn judge(cluster: &[Access], interval: &Interval<'_>, scratch: &mut Scratch, fou
             active.push(cluster[next]);
             next += 1;
         }
-        let (start, end) = (stretch[0].max(interval.window.start), stretch[1].min(interval.window.end));
+        let (start, end) = (stretch[0].max(interval.judged.start), stretch[1].min(interval.judged.end));
         if start < end && active.len() > 1 && is_suspect(&active) {
             members.clone_from(&active);
             let has_syncs_of_warps = interval.tiles.len() > 1 && interval.tiles_are_apart;

@@ -1,6 +1,6 @@
 //! A chunk of accesses, up to its steps: which launch and stream it belongs to, and the shapes of its accesses.
 
-use super::bytes::{Cursor, Malformed};
+use super::bytes::{Cursor, Malformed, put};
 use super::decode::Decoder;
 use super::{Epochs, Kind, MAX_ACCESSES};
 
@@ -91,6 +91,25 @@ impl AccessesHead {
         let shapes = shapes(&mut cursor)?;
         let continued = is_continued.then_some(least);
         Ok((AccessesHead { launch, stream, part, continued, accesses, shapes }, cursor))
+    }
+
+    /// The head of a payload; the steps follow.
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let least = self.continued.unwrap_or_default();
+        put(&mut out, self.launch.into());
+        for number in [self.stream, self.part, u64::from(self.continued.is_some()), self.accesses] {
+            put(&mut out, number);
+        }
+        for number in [least.0.into(), least.1.into(), self.shapes.len() as u64] {
+            put(&mut out, number);
+        }
+        for shape in &self.shapes {
+            for number in [shape.site.into(), shape.allocation.into(), shape.bytes.into(), shape.kind as u64] {
+                put(&mut out, number);
+            }
+        }
+        out
     }
 
     /// Hands the accesses of a payload to `visitor`. Whatever it was given before an error counts for nothing.

@@ -34,11 +34,13 @@ pub enum ChunkKind {
     End,
     /// Fences, atomics and what else orders threads.
     Synchronisations,
+    /// What part of a log this one is.
+    Shard,
 }
 
 impl ChunkKind {
     /// All kinds; the position plus 1 is the number in the log.
-    pub const ALL: [ChunkKind; 8] = [
+    pub const ALL: [ChunkKind; 9] = [
         ChunkKind::Sites,
         ChunkKind::Launch,
         ChunkKind::Allocation,
@@ -47,6 +49,7 @@ impl ChunkKind {
         ChunkKind::Finished,
         ChunkKind::End,
         ChunkKind::Synchronisations,
+        ChunkKind::Shard,
     ];
 
     fn from_number(number: u32) -> Option<ChunkKind> {

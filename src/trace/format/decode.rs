@@ -5,16 +5,16 @@ use super::bytes::{Cursor, Malformed, from_zigzag};
 use super::{Epochs, MAX_OFFSET, MAX_SEGMENT};
 
 /// Jumps that are remembered.
-const KNOWN_JUMPS: u64 = 4;
+pub(super) const KNOWN_JUMPS: u64 = 4;
 /// No thread has a larger number.
 const MAX_THREAD: u64 = 1 << 31;
 
 /// What usually follows a shape, and where.
 #[derive(Clone, Copy, Default)]
-struct Habit {
-    last: u64,
-    stride: u64,
-    next: u32,
+pub(super) struct Habit {
+    pub(super) last: u64,
+    pub(super) stride: u64,
+    pub(super) next: u32,
 }
 
 pub(super) struct Decoder<'a> {

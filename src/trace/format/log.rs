@@ -3,7 +3,7 @@
 use super::accesses::{AccessesHead, Begins, Run, Visitor};
 use super::bytes::{Cursor, Malformed};
 use super::chunk::{Chunk, ChunkKind, Chunks, HeadError, Next};
-use super::{Allocation, Kind, Launch, Site, Space, Totals, sites, synchronisations};
+use super::{Allocation, Kind, Launch, Shard, Site, Space, Totals, sites, synchronisations, totals};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ use std::ops::Range;
 pub struct Log {
     /// Bytes of the file.
     pub bytes: u64,
+    /// What part of a log it is, if it is not a whole one.
+    pub shard: Option<Shard>,
     /// Sites by number.
     pub sites: BTreeMap<u32, Site>,
     /// Launches by number.
@@ -251,11 +253,20 @@ impl Reading {
                 cursor = Cursor::new(&[]);
                 taken
             }
+            ChunkKind::Shard => self.shard(chunk.ordinal, &mut cursor),
             ChunkKind::Accesses => Ok(()),
         };
         if let Err(reason) = taken.and_then(|()| cursor.end()) {
             self.log.problems.push(Problem::Malformed { start: chunk.start, reason });
         }
+    }
+
+    fn shard(&mut self, ordinal: u64, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if ordinal != 0 {
+            return Err(Malformed("a log turns into a shard"));
+        }
+        self.log.shard = Some(Shard::read(cursor)?);
+        Ok(())
     }
 
     fn sites(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -296,10 +307,7 @@ impl Reading {
     }
 
     fn finished(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        let id = cursor.small()?;
-        let (accesses, blocks) = (cursor.number()?, cursor.number()?);
-        let synchronisations = if cursor.is_empty() { 0 } else { cursor.number()? };
-        let made = Totals { accesses, blocks, synchronisations };
+        let (id, made) = totals::read_finished(cursor)?;
         let launch = self.log.launches.get_mut(&id).ok_or(Malformed("a launch ends that never began"))?;
         if launch.finished.replace(made).is_some() {
             return Err(Malformed("a launch ends twice"));
@@ -312,8 +320,7 @@ impl Reading {
     }
 
     fn end(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        let status = cursor.difference()? as i64;
-        let accesses = cursor.number()?;
+        let (status, accesses) = totals::read_end(cursor)?;
         self.is_ended = true;
         let made: u64 =
             self.log.launches.values().filter_map(|launch| launch.finished).map(|totals| totals.accesses).sum();

@@ -1,11 +1,11 @@
-//! The log of a run, version 3: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
+//! The log of a run, version 4: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
 //!
 //! A log is a head of 16 bytes and chunks. All fixed numbers are little-endian; a *number* is a LEB128 varint
 //! of at most 64 bits; a *difference* is a number in zigzag form, arithmetic wraps at 64 bits; a *text* is its
 //! length in bytes (a number) and UTF-8.
 //!
 //! ```text
-//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 3   u32 0
+//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 4   u32 0
 //! chunk:  u32 "RPCK"   u32 kind   u64 ordinal   u64 length   u64 checksum   payload of `length` bytes
 //! ```
 //!
@@ -22,6 +22,7 @@
 //! | 6 finished | id of the launch, its accesses, its blocks, its synchronisations (not in version 1) |
 //! | 7 end | exit status (difference from 0), accesses of all launches; nothing follows |
 //! | 8 synchronisations | what orders threads beside the syncs that accesses count ([`synchronisations`]); not in version 1 |
+//! | 9 shard | what part of a log this one is ([`shard`]); the first chunk, if there is one; from version 4 on |
 //!
 //! # Accesses
 //!
@@ -64,7 +65,8 @@
 //! What follows, last offsets and strides hold for the chunk and begin as nothing and 0; the shape before the
 //! first access of a segment is 0.
 //!
-//! Versions 1 and 2 are read, too: version 2 has no clusters, version 1 no synchronisations either.
+//! Versions 1 to 3 are read, too: version 3 has no shards, version 2 no clusters either, version 1 no synchronisations
+//! either.
 //!
 //! # What is guaranteed
 //! Any bytes are read without a panic. [`read_log`] gives everything that is whole and names everything that is not;
@@ -76,17 +78,23 @@ pub mod accesses;
 pub mod bytes;
 pub mod chunk;
 mod decode;
+pub mod encode;
+#[cfg(test)]
+mod encode_tests;
 pub mod log;
+pub mod shard;
 pub mod sites;
 pub mod synchronisations;
+pub mod totals;
 pub mod write;
 
 pub use accesses::{AccessesHead, Run, Shape, Visitor};
 pub use log::{Log, Problem, read_log};
+pub use shard::{Shard, Whole};
 pub use sites::Site;
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The oldest version that is read.
 pub const OLDEST: u32 = 1;

@@ -3,11 +3,13 @@
 //!
 //! Programs log through `src/instrument/runtime/log.hpp`, which writes the same format far smaller.
 
-use super::accesses::Shape;
+use super::accesses::{AccessesHead, Shape};
 use super::bytes::{put, put_text, to_zigzag};
 use super::chunk::{ChunkKind, framed, head};
+use super::encode::put_syncs;
 use super::sites::{Site, line};
 use super::synchronisations::{self, Synchronisation};
+use super::totals::{write_end, write_finished};
 use super::{Allocation, Epochs, Kind, Launch, Totals};
 
 /// A log in memory.
@@ -108,19 +110,13 @@ impl Writer {
 
     /// The launch ends.
     pub fn finished(&mut self, launch: u32) {
-        let Totals { accesses, blocks, synchronisations } = self.totals[launch as usize];
-        let mut payload = Vec::new();
-        for number in [launch.into(), accesses, blocks, synchronisations] {
-            put(&mut payload, number);
-        }
+        let payload = write_finished(launch, &self.totals[launch as usize]);
         self.chunk(ChunkKind::Finished, &payload);
     }
 
     /// The log ends; gives its bytes.
     pub fn close(mut self, exit_status: i64) -> Vec<u8> {
-        let mut payload = Vec::new();
-        put(&mut payload, to_zigzag(exit_status as u64));
-        put(&mut payload, self.totals.iter().map(|totals| totals.accesses).sum());
+        let payload = write_end(exit_status, self.totals.iter().map(|totals| totals.accesses).sum());
         self.chunk(ChunkKind::End, &payload);
         self.bytes
     }
@@ -142,18 +138,11 @@ fn accesses(launch: u32, block: u64, (stream, part): (u64, u64), segments: &[Seg
     shapes.dedup();
     let count: usize = segments.iter().map(|segment| segment.accesses.len()).sum();
     let syncs = |segment: &Segment| (segment.epochs.grid, segment.epochs.block - segment.epochs.shared_only);
-    let least = segments.iter().map(syncs).min().filter(|_| part > 0).unwrap_or_default();
-    let mut out = Vec::new();
-    for number in [launch.into(), stream, part, u64::from(part > 0), count as u64, least.0.into(), least.1.into()] {
-        put(&mut out, number);
-    }
-    put(&mut out, shapes.len() as u64);
-    for shape in &shapes {
-        for number in [shape.site.into(), shape.allocation.into(), shape.bytes.into(), shape.kind as u64] {
-            put(&mut out, number);
-        }
-    }
-    steps(&mut out, block, &shapes, segments);
+    let least = segments.iter().map(syncs).min().unwrap_or_default();
+    let continued = (part > 0).then_some(least);
+    let head = AccessesHead { launch, stream, part, continued, accesses: count as u64, shapes };
+    let mut out = head.write();
+    steps(&mut out, block, &head.shapes, segments);
     out
 }
 
@@ -174,24 +163,6 @@ fn steps(out: &mut Vec<u8>, block: u64, shapes: &[Shape], segments: &[Segment]) 
             put(out, to_zigzag(difference));
             stride[id] = stride[id].wrapping_add(difference);
             last[id] = *offset;
-        }
-    }
-}
-
-fn put_syncs(out: &mut Vec<u8>, told: Epochs, now: Epochs) {
-    let fields = |epochs: Epochs| {
-        let [two, four, eight, sixteen, warp] = epochs.tile;
-        [epochs.grid, epochs.block, two, four, eight, sixteen, warp, epochs.shared_only, epochs.synchronised]
-    };
-    let changes: Vec<(usize, u64)> = (0..)
-        .zip(fields(told).into_iter().zip(fields(now)))
-        .filter(|(_, (told, now))| told != now)
-        .map(|(bit, (told, now))| (bit, u64::from(now).wrapping_sub(told.into())))
-        .collect();
-    if !changes.is_empty() {
-        put(out, changes.iter().fold(0, |mask, (bit, _)| mask | 1 << bit) << 3 | 6);
-        for (_, change) in changes {
-            put(out, to_zigzag(change));
         }
     }
 }

@@ -77,6 +77,15 @@ struct LogJson {
     complete: bool,
     problems: Vec<String>,
     exit_status: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<ShardJson>,
+}
+
+#[derive(Serialize)]
+struct ShardJson {
+    number: u32,
+    of: u32,
+    whole: String,
 }
 
 #[derive(Serialize)]
@@ -159,6 +168,11 @@ fn log_json(path: &Path, log: &Log) -> LogJson {
         complete: log.problems.is_empty(),
         problems: log.problems.iter().map(ToString::to_string).collect(),
         exit_status: log.exit_status,
+        shard: log.shard.as_ref().map(|shard| ShardJson {
+            number: shard.number + 1,
+            of: shard.whole.shards(),
+            whole: format!("{:016x}", shard.whole.identity),
+        }),
     }
 }
 

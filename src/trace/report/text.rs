@@ -132,6 +132,11 @@ fn kernels(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Which part of a run a log has: `shard 2 of 8`. Nothing, if it has all.
+fn part(log: &Log) -> Option<String> {
+    log.shard.as_ref().map(|shard| format!("shard {} of {}", shard.number + 1, shard.whole.shards()))
+}
+
 fn verdict_line(outcome: &Outcome) -> String {
     let log = &outcome.log;
     let made = format!(
@@ -140,12 +145,16 @@ fn verdict_line(outcome: &Outcome) -> String {
         counted(log.launches.len() as u64, "launch", "launches")
     );
     let partial = if log.problems.is_empty() { "" } else { "; the log is incomplete, only what is whole was checked" };
+    let run = part(log).map_or_else(|| "this run".to_owned(), |part| format!("{part} of this run"));
     match Verdict::of(outcome) {
         Verdict::Racy => {
             let pairs = counted(outcome.conflicts.len() as u64, "pair of places conflicts", "pairs of places conflict");
-            format!("{pairs} in this run ({made}){partial}")
+            format!("{pairs} in {run} ({made}){partial}")
         }
-        Verdict::NoConflict => format!("no conflict in this run ({made}, the log is complete)"),
+        Verdict::NoConflict if log.shard.is_some() => {
+            format!("no conflict in {run} ({made}, the shard is complete): the run has none if no shard has one")
+        }
+        Verdict::NoConflict => format!("no conflict in {run} ({made}, the log is complete)"),
         Verdict::Partial => format!("no conflict seen ({made}){partial}: this is no verdict on the run"),
     }
 }
@@ -167,6 +176,7 @@ pub fn info(log: &Log, out: &mut dyn Write) -> io::Result<()> {
         ([], Some(status)) => format!("complete; the program ended with status {status}"),
         _ => "incomplete".to_owned(),
     };
+    let whole = part(log).map_or(whole.clone(), |part| format!("{part}, {whole}"));
     writeln!(
         out,
         "{}, {}, {}; {} ({each:.3} an access); {whole}",
