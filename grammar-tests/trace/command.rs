@@ -147,3 +147,13 @@ fn the_answer_is_the_same_for_any_number_of_threads_and_any_memory() {
         }
     }
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_an_export_says_how_to_get_it() {
+    let log = logged(RACY);
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let output = trace(&["export", "--format", "parquet", &directory.path().to_string_lossy()], &log);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--features parquet"));
+}

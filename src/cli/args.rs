@@ -9,7 +9,7 @@ mod tracing;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
-pub(super) use tracing::{CheckedLog, LogArgs, MergeArgs, SplitArgs, TraceArgs, TraceCommand, Within};
+pub(super) use tracing::{CheckedLog, ExportArgs, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, Within};
 
 use crate::driver::passes::{self, Pass};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

@@ -1,7 +1,9 @@
-//! `raceproof trace`: the log of a run, checked for conflicts, described, split or merged.
+//! `raceproof trace`: the log of a run, checked for conflicts, described, split, merged or exported.
 
 use super::Exit;
-use super::args::{CheckedLog, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, TraceFormat, Within};
+use super::args::{
+    CheckedLog, ExportArgs, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, TraceFormat, Within,
+};
 use super::output::{color, to_stdout};
 use crate::driver::trace::{self, Format, LEAST_MEMORY, Verdict};
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,6 +16,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit> {
         TraceCommand::Info(args) => info(args),
         TraceCommand::Split(args) => split(args),
         TraceCommand::Merge(args) => merge(args),
+        TraceCommand::Export(args) => export(args),
     }
 }
 
@@ -56,6 +59,17 @@ fn split(args: &SplitArgs) -> Result<Exit> {
 fn merge(args: &MergeLogArgs) -> Result<Exit> {
     let accesses = trace::merge_logs(&args.files, &args.output, &allowed(&args.within)?)?;
     to_stdout(|out| writeln!(out, "{}: {accesses} accesses", args.output.display()))
+        .context("cannot write to standard output")?;
+    Ok(Exit::Clean)
+}
+
+fn export(args: &ExportArgs) -> Result<Exit> {
+    let ExportArgs { file, directory, within, .. } = args;
+    let within = allowed(within)?;
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let tables =
+        trace::export_log(file, directory, &within).with_context(|| format!("cannot export {}", file.display()))?;
+    to_stdout(|out| tables.iter().try_for_each(|(path, rows)| writeln!(out, "{}: {rows} rows", path.display())))
         .context("cannot write to standard output")?;
     Ok(Exit::Clean)
 }

@@ -68,3 +68,27 @@ pub fn split_log(
 pub fn merge_logs(paths: &[PathBuf], to: &Path, within: &Within) -> Result<u64, ShardError> {
     shards::merge(paths, to, within)
 }
+
+/// Why tables were not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// This program cannot.
+    #[error("this raceproof was built without Parquet; build it with `cargo install --path . --features parquet`")]
+    NotBuilt,
+    /// It failed.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Export(#[from] crate::trace::export::ExportError),
+}
+
+/// Writes the tables of the log at `path` as files of Parquet into `directory`; gives their paths and rows.
+#[cfg(feature = "parquet")]
+pub fn export_log(path: &Path, directory: &Path, within: &Within) -> Result<Vec<(PathBuf, u64)>, ExportError> {
+    Ok(crate::trace::export::export(path, directory, within.memory, within.jobs)?)
+}
+
+/// Says that this program cannot write tables.
+#[cfg(not(feature = "parquet"))]
+pub fn export_log(_: &Path, _: &Path, _: &Within) -> Result<Vec<(PathBuf, u64)>, ExportError> {
+    Err(ExportError::NotBuilt)
+}

@@ -3,6 +3,7 @@
 //! - [`format`]: the log that an instrumented program writes, byte by byte, and its reader.
 //! - [`check`]: which accesses conflict; out of core, on all cores.
 //! - [`shards`]: a log by address in several, which can be checked on separate machines, and back.
+//! - `export`: a log as tables for databases, where this is built with `parquet`.
 //! - [`report`]: conflicts in the words and places of the user's source.
 //!
 //! Invariants: nothing incomplete passes as complete; the same log gives the same report, whatever the memory
@@ -11,6 +12,8 @@
 //! Deliberately absent: running programs, and any statement about other inputs than those of the run.
 
 pub mod check;
+#[cfg(feature = "parquet")]
+pub mod export;
 pub mod format;
 pub mod report;
 pub mod shards;

@@ -19,6 +19,10 @@ The conflicts of the run are those of all shards together. An incomplete log is 
 const MERGE_NOTE: &str =
     "The order of files does not matter. If one is missing, damaged or of another log, nothing is written.";
 
+const EXPORT_NOTE: &str =
+    "Writes launches, allocations, sites, accesses and synchronisations, each as a file of Parquet, into DIR.
+docs/LOGS.md says what the columns mean, and has a query for the conflicts. An incomplete log is not exported.";
+
 #[derive(Args, Debug)]
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]
@@ -36,6 +40,8 @@ pub(in crate::cli) enum TraceCommand {
     Split(SplitArgs),
     /// Put the shards of a log together again
     Merge(MergeLogArgs),
+    /// Write a log as tables, to ask with DuckDB, Polars and others
+    Export(ExportArgs),
 }
 
 #[derive(Args, Debug)]
@@ -105,4 +111,25 @@ pub(in crate::cli) struct MergeLogArgs {
     pub(in crate::cli) output: PathBuf,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXPORT_NOTE)]
+pub(in crate::cli) struct ExportArgs {
+    /// How tables are written
+    #[arg(long, value_enum)]
+    pub(in crate::cli) format: TableFiles,
+    /// The log, as `raceproof run --log` writes it
+    pub(in crate::cli) file: PathBuf,
+    /// Directory to write tables to; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    pub(in crate::cli) directory: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TableFiles {
+    /// Apache Parquet, compressed by zstd
+    Parquet,
 }
