@@ -3,6 +3,8 @@
 use super::launched;
 use raceproof::calculus::{Axis, GeometryVar};
 use raceproof::launch::{Given, Launch, Relation, Term};
+use raceproof::work;
+use std::collections::BTreeSet;
 
 const KERNEL: &str = "__global__ void k(float *a, int n, unsigned short m) { a[n] = m; }\n";
 
@@ -480,6 +482,38 @@ fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
     ] {
         assert_eq!(last(text), Some(Given::ByAxis), "{text}");
     }
+}
+
+/// Of two functions that call each other, what holds of one while the other is looked at is not kept when it turns out that
+/// the other lets the kernel escape.
+#[test]
+fn functions_that_call_each_other_let_kernels_escape_together() {
+    let escaping = |first: &str, second: &str| {
+        let found = launched(&format!(
+            "typedef void (*F)(float *, int, unsigned short); {KERNEL}
+             __global__ void j(float *, int, unsigned short) {{ }}
+             F kept; void f(F); void g(F q) {{ q<<<1, 32>>>(0, 2, 2); f(q); }} void f(F p) {{ g(p); kept = p; }}
+             int main() {{ {first}(j); {second}(k); }}"
+        ));
+        let is_elsewhere = |launch: &&Launch| matches!(launch.given[0], Given::Elsewhere | Given::Unread);
+        found.launches().iter().filter(is_elsewhere).map(|launch| launch.kernel.index()).collect::<BTreeSet<_>>().len()
+    };
+    for (first, second) in [("f", "g"), ("g", "f"), ("f", "f"), ("g", "g")] {
+        assert_eq!(escaping(first, second), 2, "{first}, {second}");
+    }
+}
+
+/// Calls of a template beyond those that are told apart, and all once the work that a file may take is done: there is a launch of
+/// which nothing is known.
+#[test]
+fn what_is_not_looked_at_for_itself_is_looked_at_with_open_parameters() {
+    let go = "template <int N> void go(float *d) { k<<<1, N>>>(d, 1, 2); }";
+    let calls = |count: usize| (1..=count).map(|at| format!("go<{at}>(0);")).collect::<String>();
+    let text = |count| format!("{KERNEL}{go} int main() {{ {} }}", calls(count));
+    let is_open = |text: &str| launched(text).launches().iter().any(|launch| launch.block[0].is_none());
+    assert!(!is_open(&text(3)));
+    assert!(is_open(&text(400)));
+    assert!(work::within(0, || is_open(&text(3))));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::diagnostic::report::{
 use crate::launch::{Launch, Launched};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
+use crate::work::{self, Stage};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -57,18 +58,32 @@ pub(super) fn look_aside(
     for other in others {
         let mut options = options.clone();
         options.defines.push((NAME.to_owned(), other.to_string()));
-        let there = read(path, text, &options).launched;
-        for (at, &kernel) in kernels.iter().enumerate() {
-            let Ok((report, _)) = &mut outcomes[at] else { continue };
-            let found = counterpart(program, kernel, &there.program);
-            let here = settled(program, kernel);
-            if found.is_some_and(|found| text::same(&here, &settled(&there.program, found))) {
-                continue;
-            }
-            depending.insert(at);
-            let is_proved = report.race == Race::RaceFree || report.divergence == Divergence::Uniform;
-            if let Some(found) = found.filter(|_| is_proved && other >= FIRST && !launched.contains(&kernel))
-                && let Some(Ok((judged, _))) = checked(&there, &[found], &options, None).pop()
+        let read = || work::during(Stage::Read, || read(path, text, &options).launched);
+        // What becomes of kernels there does not hang on what is known of their launches.
+        let there = work::within(0, read).program;
+        let differs = |at: &usize| {
+            let same = |found| text::same(&settled(program, kernels[*at]), &settled(&there, found));
+            outcomes[*at].is_ok() && !counterpart(program, kernels[*at], &there).is_some_and(same)
+        };
+        let differing: Vec<usize> = (0..kernels.len()).filter(differs).collect();
+        depending.extend(&differing);
+        let is_judged = |&at: &usize| {
+            let is_proved =
+                |report: &KernelReport| report.race == Race::RaceFree || report.divergence == Divergence::Uniform;
+            other >= FIRST
+                && !launched.contains(&kernels[at])
+                && outcomes[at].as_ref().is_ok_and(|(report, _)| is_proved(report))
+                && counterpart(program, kernels[at], &there).is_some()
+        };
+        let judged: Vec<usize> = differing.into_iter().filter(is_judged).collect();
+        if judged.is_empty() {
+            continue;
+        }
+        let there = read();
+        for at in judged {
+            let Some(found) = counterpart(program, kernels[at], &there.program) else { continue };
+            if let Some(Ok((judged, _))) = checked(&there, &[found], &options, None).pop()
+                && let Ok((report, _)) = &mut outcomes[at]
             {
                 take_back(report, &judged, other);
             }

@@ -1,6 +1,6 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
-use super::entities::{Global, Scope, ScopeId, TemplateValue};
+use super::entities::{Global, Scope, ScopeId, Scopes, TemplateValue};
 use super::function_table::Functions;
 use super::implicit::Implicit;
 use super::layout::Layout;
@@ -47,7 +47,7 @@ pub(super) struct Resolver<'u> {
     pub(super) functions: Functions<'u>,
     pub(super) kernels: Vec<FunctionId>,
     pub(super) diagnostics: Vec<Diagnostic>,
-    pub(super) scopes: Vec<Scope<'u>>,
+    pub(super) scopes: Scopes<'u>,
     pub(super) globals: Vec<Global<'u>>,
     /// Instances of variable templates, by the template's index and its arguments.
     pub(super) global_instances: FxHashMap<(usize, Vec<TemplateValue>), usize>,
@@ -95,7 +95,7 @@ impl<'u> Resolver<'u> {
             functions: Functions::default(),
             kernels: Vec::new(),
             diagnostics: Vec::new(),
-            scopes: vec![Scope { is_namespace: true, ..Scope::default() }],
+            scopes: Scopes::of_unit(),
             globals: Vec::new(),
             global_instances: FxHashMap::default(),
             inline_types: FxHashMap::default(),
@@ -143,8 +143,7 @@ impl<'u> Resolver<'u> {
 
     /// Adds a scope.
     pub(super) fn add_scope(&mut self, scope: Scope<'u>) -> ScopeId {
-        self.scopes.push(scope);
-        ScopeId(self.scopes.len() - 1)
+        self.scopes.add(scope)
     }
 
     /// Runs `work` in a new block scope.

@@ -5,7 +5,8 @@
 
 use super::program::{FunctionId, RecordId, TypeId, VariableId};
 use crate::syntax;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::{Index, IndexMut};
 
 /// Handle of a scope; the first is the translation unit's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +43,54 @@ impl Scope<'_> {
     /// An empty scope inside another.
     pub(super) fn inside(parent: ScopeId) -> Self {
         Scope { parent: Some(parent), ..Scope::default() }
+    }
+}
+
+/// All scopes of a unit.
+#[derive(Debug)]
+pub(super) struct Scopes<'u> {
+    all: Vec<Scope<'u>>,
+    /// The names that stand in some scope: most of those of libraries stand in none.
+    names: FxHashSet<String>,
+}
+
+impl<'u> Scopes<'u> {
+    /// The translation unit's scope alone.
+    pub(super) fn of_unit() -> Self {
+        Scopes { all: vec![Scope { is_namespace: true, ..Scope::default() }], names: FxHashSet::default() }
+    }
+
+    /// Adds a scope whose names stand in others already.
+    pub(super) fn add(&mut self, scope: Scope<'u>) -> ScopeId {
+        self.all.push(scope);
+        ScopeId(self.all.len() - 1)
+    }
+
+    /// What stands under a name in a scope, to be changed.
+    pub(super) fn named_mut(&mut self, scope: ScopeId, name: &str) -> &mut Vec<Entity<'u>> {
+        if !self.names.contains(name) {
+            self.names.insert(name.to_owned());
+        }
+        self.all[scope.0].names.entry(name.to_owned()).or_default()
+    }
+
+    /// Whether a name stands in any scope. Fields stand in none: they are their record's.
+    pub(super) fn have(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+}
+
+impl<'u> Index<usize> for Scopes<'u> {
+    type Output = Scope<'u>;
+
+    fn index(&self, at: usize) -> &Scope<'u> {
+        &self.all[at]
+    }
+}
+
+impl IndexMut<usize> for Scopes<'_> {
+    fn index_mut(&mut self, at: usize) -> &mut Self::Output {
+        &mut self.all[at]
     }
 }
 

@@ -48,8 +48,7 @@ impl<'u> Resolver<'u> {
         let params = function.template.as_deref();
         let Some(fit) = outer.last().and_then(|owner| self.fit(record, owner, params)) else { return };
         let decl = FunctionDecl { syntax: function, scope: fit.scope, record: Some(record) };
-        let entities =
-            self.scopes[self.records.scopes[record.index()].0].names.entry(last.name.text.clone()).or_default();
+        let entities = self.scopes.named_mut(self.records.scopes[record.index()], &last.name.text);
         match fit.replaces {
             // Of two that take the same the first is called.
             Replaces::Itself => entities.insert(0, Entity::Function(decl)),

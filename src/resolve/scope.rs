@@ -16,8 +16,7 @@ impl<'u> Resolver<'u> {
         if name.is_empty() {
             return;
         }
-        let scope = self.scope;
-        let entities = self.scopes[scope.0].names.entry(name.to_owned()).or_default();
+        let entities = self.scopes.named_mut(self.scope, name);
         match entity {
             Entity::Function(_) => entities.push(entity),
             // A struct and a function may share a name in C; the tag then needs `struct` before it.
@@ -126,10 +125,12 @@ impl<'u> Resolver<'u> {
         let mut has_left_lambda = false;
         // Namespaces that are used, with those in which their names appear.
         let mut used: Vec<(ScopeId, ScopeId)> = Vec::new();
+        let is_declared = self.scopes.have(name);
         while let Some(current) = scope {
-            let mut found = self.names_seen_in(current, name);
+            let may_be_here = is_declared || self.scopes[current.0].record.is_some();
+            let mut found = if may_be_here { self.names_seen_in(current, name) } else { Vec::new() };
             self.settle_using(current);
-            for namespace in self.used_in(current) {
+            for namespace in self.used_in(current).into_iter().filter(|_| is_declared) {
                 used.push((self.common_namespace(current, namespace), namespace));
             }
             for &(_, namespace) in used.iter().filter(|(appears, _)| *appears == current) {

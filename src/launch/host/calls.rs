@@ -5,6 +5,9 @@
 //! nothing in the unit calls it, if its name is used other than in a call, if a call does not show which
 //! function it means, or if another unit may call it (see [`super::unit`]).
 //!
+//! Guarantees: whatever is not looked at for its own arguments, because there are too many or the work that a file may take is
+//! done, is looked at with open parameters.
+//!
 //! Deliberately absent: which function a call means ([`super::callees`]).
 
 use super::found::Target;
@@ -12,6 +15,7 @@ use super::unit::Code;
 use crate::launch::Relation;
 use crate::resolve::{FunctionDecl, Lanes, TemplateValue};
 use crate::syntax;
+use crate::work;
 use rustc_hash::FxHashSet;
 
 /// Instances of host functions beyond which calls are no longer told apart.
@@ -60,6 +64,12 @@ impl<'u> Instance<'u> {
         Instance { decl, values: open, args: Vec::new(), relations: Vec::new() }
     }
 
+    /// Whether it is a function of which nothing is known.
+    fn is_open(&self) -> bool {
+        let is_unknown = |value: &TemplateValue| matches!(value, TemplateValue::Unknown);
+        self.args.is_empty() && self.relations.is_empty() && self.values.iter().all(is_unknown)
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.decl.syntax, other.decl.syntax)
             && self.decl.scope == other.decl.scope
@@ -74,6 +84,8 @@ impl<'u> Instance<'u> {
 pub(super) struct Calls<'u> {
     /// Names of launching functions of which not all calls are known.
     pub(super) open: FxHashSet<&'u str>,
+    /// Names of functions that are not looked at for all arguments that are known, templates among them.
+    dropped: FxHashSet<&'u str>,
     /// Host functions with the arguments that calls and instantiations give them, without repetition.
     instances: Vec<Instance<'u>>,
     /// How many of them have been looked at.
@@ -90,9 +102,20 @@ impl<'u> Calls<'u> {
 
     /// The next function to look at.
     pub(super) fn next_instance(&mut self) -> Option<Instance<'u>> {
-        let next = self.instances.get(self.done).cloned()?;
-        self.done += 1;
-        Some(next)
+        loop {
+            let next = self.instances.get(self.done).cloned()?;
+            self.done += 1;
+            if !work::is_over() || next.is_open() {
+                return Some(next);
+            }
+            self.drop(&next);
+        }
+    }
+
+    /// The function is to be looked at with open parameters instead.
+    fn drop(&mut self, instance: &Instance<'u>) {
+        self.open.insert(instance.decl.syntax.name());
+        self.dropped.insert(instance.decl.syntax.name());
     }
 
     /// Whether a function has been looked at.
@@ -103,14 +126,15 @@ impl<'u> Calls<'u> {
     /// Whether a function has to be looked at with open parameters.
     pub(super) fn needs_open(&self, function: &syntax::Function, code: &Code<'u>) -> bool {
         let is_known = self.instances.iter().any(|known| std::ptr::eq(known.decl.syntax, function));
-        !is_known || !code.is_template(function) && self.open.contains(function.name())
+        let name = function.name();
+        !is_known || self.dropped.contains(name) || !code.is_template(function) && self.open.contains(name)
     }
 
     /// Adds a function to be looked at, unless it has been added before.
     pub(super) fn add_instance(&mut self, mut instance: Instance<'u>) {
         while instance.args.pop_if(|last| *last == Argument::Unknown).is_some() {}
-        if self.instances.len() >= HOST_LIMIT {
-            self.open.insert(instance.decl.syntax.name());
+        if self.instances.len() >= HOST_LIMIT || work::is_over() && !instance.is_open() {
+            self.drop(&instance);
         } else if !self.instances.iter().any(|known| known.is_same(&instance)) {
             self.instances.push(instance);
         }

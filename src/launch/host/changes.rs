@@ -119,10 +119,10 @@ impl<'u> Changes<'u> {
     }
 
     /// The types that the function declares variables of that name with.
-    pub(super) fn types_of(&self, path: &syntax::Path) -> Vec<&'u syntax::Type> {
+    pub(super) fn types_of(&self, path: &syntax::Path) -> &[&'u syntax::Type] {
         match path.segments.as_slice() {
-            [only] => self.names.types.get(only.name.text.as_str()).cloned().unwrap_or_default(),
-            _ => Vec::new(),
+            [only] => self.names.types.get(only.name.text.as_str()).map_or(&[], Vec::as_slice),
+            _ => &[],
         }
     }
 

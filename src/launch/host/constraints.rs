@@ -6,12 +6,13 @@
 //! ([`Constraints::project`]); where two ways meet, what both imply ([`Constraints::join`]).
 //!
 //! Guarantees: what is said holds whenever control comes to the place, in integers, not modulo anything. A variable that
-//! others may change is never spoken of.
+//! others may change is never spoken of. Once the work that a file may take is done, nothing is known any more.
 //!
 //! Deliberately absent: which places change which variables ([`super::effects`]), and sums that nothing bounds.
 
 use super::sums::{self, Product, Source, Sum, Symbol};
 use crate::resolve::program::VariableId;
+use crate::work;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,7 +123,8 @@ impl Constraints {
     /// The sum is not negative.
     pub(super) fn add(&mut self, sum: Sum) {
         let sum = sum.tightened();
-        if sum.constant().is_none() && !self.now.all.contains(&sum) {
+        work::spend(self.now.all.len() as u64);
+        if sum.constant().is_none() && !work::is_over() && !self.now.all.contains(&sum) {
             self.now.all.push(sum);
         }
     }
@@ -144,6 +146,10 @@ impl Constraints {
 
     /// These sums, and what types say of the symbols in them.
     fn in_ranges(&self, sums: &[Sum], sum: &Sum) -> Vec<Sum> {
+        if work::is_over() {
+            return Vec::new();
+        }
+        work::spend(length(sums));
         let symbols: BTreeSet<Symbol> = sums.iter().flat_map(Sum::symbols).chain(sum.symbols()).collect();
         let ranges = symbols.into_iter().filter_map(|symbol| Some((Sum::symbol(symbol), *self.ranges.get(&symbol)?)));
         let bounds = ranges.flat_map(|(symbol, (least, most))| {
@@ -286,6 +292,9 @@ impl Constraints {
 impl Constraints {
     /// Nothing is known any more of what these variables hold.
     pub(super) fn forget(&mut self, is_changed: impl Fn(Source) -> bool) {
+        if work::is_over() {
+            self.clear();
+        }
         let is_gone = |symbol: &Symbol| matches!(symbol, Symbol::Variable(source) if is_changed(*source));
         for symbol in self.spoken_of().into_iter().filter(is_gone) {
             self.project(symbol);
@@ -295,6 +304,7 @@ impl Constraints {
     /// The symbols that something is said of.
     pub(super) fn spoken_of(&self) -> BTreeSet<Symbol> {
         let State { all, powers, divisions, wrapped } = &self.now;
+        work::spend(length(all));
         let divided = divisions.iter().flat_map(|it| it.of.symbols().chain(it.by.symbols()));
         let kept = wrapped.iter().flat_map(|it| it.of.symbols());
         all.iter().flat_map(Sum::symbols).chain(powers.iter().copied()).chain(divided).chain(kept).collect()
@@ -302,6 +312,7 @@ impl Constraints {
 
     /// Speaks of a symbol no more: what is known through it of others stays.
     pub(super) fn project(&mut self, symbol: Symbol) {
+        work::spend(length(&self.now.all));
         let equal = self.equal_to(symbol);
         let was_power = self.now.powers.remove(&symbol);
         let State { all, powers, divisions, wrapped } = &mut self.now;
@@ -353,6 +364,9 @@ impl Constraints {
 
     /// Keeps what holds on another way to the place, too.
     pub(super) fn join(&mut self, other: State) {
+        if work::is_over() {
+            return self.clear();
+        }
         let one = self.state();
         let implied_by =
             |this: &Self, sums: &[Sum]| -> Vec<Sum> { sums.iter().filter(|sum| this.implies(sum)).cloned().collect() };
@@ -379,5 +393,31 @@ impl Constraints {
     /// Knows nothing.
     pub(super) fn clear(&mut self) {
         self.now = State::default();
+    }
+}
+
+/// How many terms these sums have.
+fn length(sums: &[Sum]) -> u64 {
+    sums.iter().map(|sum| sum.terms().len() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_known_once_the_work_is_done() {
+        let [x, y] = [1, 2].map(|at| Sum::symbol(Symbol::Made(at)));
+        let less = y.minus(&x).unwrap();
+        let mut constraints = Constraints::default();
+        constraints.add(less.clone());
+        constraints.add(x.clone());
+        assert!(constraints.implies(&y), "0 <= x <= y");
+        let before = constraints.state();
+        work::within(0, || {
+            assert!(!constraints.implies(&y) && constraints.bounds(&y) == (None, None));
+            constraints.join(before);
+        });
+        assert!(!constraints.implies(&y), "nor afterwards");
     }
 }

@@ -19,6 +19,7 @@ use crate::resolve::{Declared, FunctionDecl, Undeclared};
 use crate::source::Span;
 use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt, path_text, stmts_of_lambda};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
+use crate::work;
 use rustc_hash::FxHashMap;
 
 /// Records inside of records beyond which nothing is claimed.
@@ -102,6 +103,8 @@ impl<'u> Effects<'_, 'u> {
     fn changed_by(&mut self, value: &'u syntax::Expr, wanted: Use, changed: &mut Changes<'u>) {
         let mut open = vec![(value, wanted)];
         while let Some((value, wanted)) = open.pop() {
+            // About what looking up its names takes.
+            work::spend(3);
             match &value.kind {
                 // An object as a whole is read by a function of its class, which may change it.
                 ExprKind::Path(path) => {
@@ -399,7 +402,7 @@ impl<'u> Effects<'_, 'u> {
         let ExprKind::Path(path) = &value.kind else { return false };
         let types = changed.types_of(path);
         if !types.is_empty() {
-            return types.into_iter().any(|ty| self.is_object_type(ty, changed));
+            return types.iter().any(|ty| self.is_object_type(ty, changed));
         }
         let globals = self.names.named(path).map(|named| named.globals).unwrap_or_default();
         globals.into_iter().any(|global| self.is_object_type(&global.ty, changed))

@@ -44,13 +44,20 @@ pub(super) enum Kept<'u> {
 #[derive(Default)]
 struct Followed<'u> {
     functions: FxHashMap<&'u str, Vec<&'u syntax::Function>>,
+    /// The names of kernels; where other names go is nobody's question.
+    kernels: FxHashSet<&'u str>,
     /// By function and name; what is being looked at counts as followed.
-    known: FxHashMap<(*const syntax::Function, &'u str), bool>,
+    known: FxHashMap<Local<'u>, bool>,
+    /// What stands in `known`, in the order in which it was first looked at.
+    order: Vec<Local<'u>>,
     /// What is followed of the functions that are looked at for themselves.
     kept: FxHashMap<Span, Kept<'u>>,
-    /// How many functions are looked at for the sake of others.
-    depth: usize,
+    /// The parameter or local for whose sake a function is looked at; `None` for kernels.
+    wanted: Option<&'u str>,
 }
+
+/// A parameter or local of a function, by its name.
+type Local<'u> = (*const syntax::Function, &'u str);
 
 /// What these functions and initialisers do with names that may be kernels'.
 pub(super) fn uses_of_kernels<'u>(
@@ -62,12 +69,17 @@ pub(super) fn uses_of_kernels<'u>(
     let mut strays = Vec::new();
     for decl in functions {
         followed.functions.entry(decl.syntax.name()).or_default().push(decl.syntax);
+        followed.kernels.extend(decl.syntax.is_kernel().then(|| decl.syntax.name()));
     }
+    let kernels = followed.kernels.clone();
+    let names_kernel = |path: &syntax::Path| path.segments.last().is_some_and(|it| kernels.contains(&*it.name.text));
     for decl in functions {
-        followed.stray_paths(decl.syntax, &mut |path, _| strays.push((path, decl.scope)));
+        followed
+            .stray_paths(decl.syntax, &mut |path, _| strays.extend(names_kernel(path).then_some((path, decl.scope))));
     }
+    let scope = names.scope();
     for value in initializers {
-        followed.stray_paths_in(None, value, &mut |path, _| strays.push((path, names.scope())));
+        followed.stray_paths_in(None, value, &mut |path, _| strays.extend(names_kernel(path).then_some((path, scope))));
     }
     let mut foreign = FxHashSet::default();
     for (path, scope) in &strays {
@@ -114,8 +126,8 @@ impl<'u> Followed<'u> {
                 for variable in variables {
                     paths_in_type(&variable.ty, &mut |path| found(path, variable.span));
                     for value in init_parts(variable.init.as_ref()) {
-                        let named = named_function(value).filter(|_| self.stays(function, &variable.name.text));
-                        if let Some(path) = named {
+                        let named = named_function(value).filter(|path| self.is_wanted(path));
+                        if let Some(path) = named.filter(|_| self.stays(function, &variable.name.text)) {
                             self.keep(path, Kept::Held(function));
                         } else {
                             self.stray_paths_in(Some(function), value, found);
@@ -153,12 +165,13 @@ impl<'u> Followed<'u> {
                     inside.extend(config.iter().chain(args));
                 }
                 ExprKind::Assign(None, target, given) => {
-                    let local = function.zip(simple_name(target));
+                    let path = named_function(given).filter(|path| self.is_wanted(path));
+                    let local = path.and(function).zip(simple_name(target));
                     let holds = |this: &mut Self, (function, name): &(&'u syntax::Function, &'u str)| {
                         declares(function, name) && this.stays(function, name)
                     };
                     let holder = local.filter(|local| holds(self, local));
-                    let held = named_function(given).zip(holder);
+                    let held = path.zip(holder);
                     if let Some((path, (function, _))) = held {
                         self.keep(path, Kept::Held(function));
                     }
@@ -174,12 +187,15 @@ impl<'u> Followed<'u> {
                         _ => inside.push(callee),
                     }
                     for (at, argument) in args.iter().enumerate() {
-                        let kept = if is_launching_call(value) { None } else { self.keeps(callee, at) };
-                        let is_followed = launched == Some(at) || kept.is_some();
-                        let Some(path) = named_function(argument).filter(|_| is_followed) else {
+                        let Some(path) = named_function(argument).filter(|path| self.is_wanted(path)) else {
                             inside.push(argument);
                             continue;
                         };
+                        let kept = if is_launching_call(value) { None } else { self.keeps(callee, at) };
+                        if launched != Some(at) && kept.is_none() {
+                            inside.push(argument);
+                            continue;
+                        }
                         inside.extend(values_in(path));
                         kept.into_iter().for_each(|kept| self.keep(path, kept));
                     }
@@ -204,7 +220,9 @@ impl<'u> Followed<'u> {
 
     /// Remembers that a name goes where it is followed.
     fn keep(&mut self, path: &'u syntax::Path, kept: Kept<'u>) {
-        let Some(place) = path.segments.last().filter(|_| self.depth == 0).map(|last| last.name.span) else { return };
+        let Some(place) = path.segments.last().filter(|_| self.wanted.is_none()).map(|last| last.name.span) else {
+            return;
+        };
         let kept = match kept {
             Kept::Given(callee, _) => Kept::Given(callee, place),
             kept => kept,
@@ -227,6 +245,14 @@ impl<'u> Followed<'u> {
         self.stays(only, &param.name.text).then_some(Kept::Given(name, last.name.span))
     }
 
+    /// Whether a path may name what is followed.
+    fn is_wanted(&self, path: &syntax::Path) -> bool {
+        match self.wanted {
+            Some(name) => matches!(path.segments.as_slice(), [only] if only.name.text == name),
+            None => path.segments.last().is_some_and(|last| self.kernels.contains(last.name.text.as_str())),
+        }
+    }
+
     /// Whether a parameter or local of a function is used for launches alone.
     fn stays(&mut self, function: &'u syntax::Function, name: &'u str) -> bool {
         let key = (std::ptr::from_ref(function), name);
@@ -234,13 +260,23 @@ impl<'u> Followed<'u> {
             return known;
         }
         self.known.insert(key, true);
+        let before = self.order.len();
+        self.order.push(key);
         let mut stays = !name.is_empty();
-        self.depth += 1;
+        let outer = self.wanted.replace(name);
         self.stray_paths(function, &mut |path, _| {
             stays &= !matches!(path.segments.as_slice(), [only] if only.name.text == name);
         });
-        self.depth -= 1;
-        self.known.insert(key, stays);
+        self.wanted = outer;
+        if !stays {
+            // What was found to stay meanwhile may count on this one.
+            for other in self.order.drain(before..) {
+                if self.known.get(&other) == Some(&true) {
+                    self.known.remove(&other);
+                }
+            }
+            self.known.insert(key, false);
+        }
         stays
     }
 }

@@ -51,6 +51,7 @@ use crate::resolve::program::FunctionId;
 use crate::resolve::{self, Declared, FunctionDecl};
 use crate::source::Language;
 use crate::syntax::Unit;
+use crate::work;
 
 /// A program with its launches, and what was noticed on the way.
 #[derive(Debug)]
@@ -63,10 +64,13 @@ pub struct Resolved {
     pub missed: usize,
 }
 
+/// Units of work that knowing what host variables of one file hold may take. Beyond it less is known of launches.
+const MOST_WORK: u64 = 4_000_000;
+
 /// Resolves a unit: its kernels, with the template arguments that its host code gives them, and the launches there.
 pub fn resolve(unit: Unit) -> Resolved {
     let mut names = Declared::of(&unit);
-    let found = find(&mut names, &unit);
+    let found = work::within(MOST_WORK, || find(&mut names, &unit));
     let launched: Vec<_> = found.seen.iter().map(|launch| (launch.decl, &launch.values)).collect();
     names.resolve_kernels(&launched);
     let missed = found.missed;

@@ -4,12 +4,14 @@
 //! number of its own, of which nothing is known but what is said of it.
 //!
 //! Guarantees: what is said to follow holds of all integers that satisfy the inequalities ([`implies`], [`bounds`]), and
-//! [`without`] leaves only what follows. Factors that grow too large, and inequalities that become too many, are dropped.
+//! [`without`] leaves only what follows. Factors that grow too large, and inequalities that become too many, are dropped; so is
+//! what would follow once the work that a file may take is done.
 //!
 //! Deliberately absent: completeness, and what symbols mean.
 
 use crate::launch::Term;
 use crate::resolve::program::VariableId;
+use crate::work;
 use std::collections::BTreeMap;
 
 /// Inequalities beyond which the longer ones are dropped.
@@ -112,6 +114,7 @@ impl Sum {
 
     /// `self + factor * other`
     fn plus_multiple(&self, other: &Sum, factor: i128) -> Option<Sum> {
+        work::spend((self.terms.len() + other.terms.len()) as u64);
         let scaled = |value: i128| fitting(value.checked_mul(factor)?);
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let mut own = self.terms.iter().copied().peekable();
@@ -232,7 +235,7 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
 pub(super) fn without(all: Vec<Sum>, product: Product) -> Vec<Sum> {
     let (with, mut rest): (Vec<Sum>, Vec<Sum>) = all.into_iter().partition(|sum| sum.factor(product) != 0);
     let (least, most): (Vec<Sum>, Vec<Sum>) = with.into_iter().partition(|sum| sum.factor(product) > 0);
-    if least.len() * most.len() > MOST_MADE {
+    if least.len() * most.len() > MOST_MADE || work::is_over() {
         return rest;
     }
     for (low, high) in least.iter().flat_map(|low| most.iter().map(move |high| (low, high))) {
@@ -257,6 +260,9 @@ pub(super) fn implies(all: &[Sum], goal: &Sum) -> bool {
     if all.iter().any(|sum| sum.terms == goal.terms && sum.plus <= goal.plus) {
         return true;
     }
+    if work::is_over() {
+        return false;
+    }
     let Some(against) = goal.times(-1).and_then(|sum| sum.plus(&Sum::number(-1))) else { return false };
     let mut open = related(all, goal);
     open.push(against);
@@ -273,6 +279,9 @@ pub(super) fn implies(all: &[Sum], goal: &Sum) -> bool {
 pub(super) fn bounds(all: &[Sum], sum: &Sum) -> (Option<i128>, Option<i128>) {
     if let Some(number) = sum.constant() {
         return (Some(number), Some(number));
+    }
+    if work::is_over() {
+        return (None, None);
     }
     let it = Product::symbol(Symbol::Made(u32::MAX));
     let mut open = related(all, sum);
@@ -311,6 +320,7 @@ fn related(all: &[Sum], sum: &Sum) -> Vec<Sum> {
     let mut at = 0;
     while let Some(&product) = products.get(at) {
         at += 1;
+        work::spend(all.len() as u64);
         for (other, is_found) in all.iter().zip(&mut is_found) {
             if !*is_found && found.len() < MOST_RELATED && other.factor(product) != 0 {
                 *is_found = true;
