@@ -40,7 +40,7 @@ impl Place {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_raceproof"));
-        command.args(arguments).current_dir(self.0.path()).env_remove("NO_COLOR");
+        command.args(arguments).current_dir(self.0.path()).env_remove("NO_COLOR").env("RACEPROOF_NO_CACHE", "1");
         command
     }
 

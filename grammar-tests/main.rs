@@ -2,6 +2,7 @@
 //!
 //! - [`amplify`]: what one run says of all data inputs, through the real binary.
 //! - [`assumptions`]: what verdicts count on and tell.
+//! - [`cache`]: results of earlier runs, and what makes them be found again.
 //! - [`causes`]: one defect is one finding, and two are two.
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
@@ -37,6 +38,7 @@
 
 mod amplify;
 mod assumptions;
+mod cache;
 mod causes;
 mod clang;
 mod cli;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 /// The binary, in `directory`.
 fn raceproof(directory: &std::path::Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raceproof"));
+    command.env("RACEPROOF_NO_CACHE", "1");
     command.args(arguments).current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

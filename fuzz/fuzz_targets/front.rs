@@ -4,11 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use raceproof::front::tree_sitter::{ParseState, parse};
-use raceproof::preprocess::{Options, decode};
+use raceproof::preprocess::Options;
+use raceproof::source::disk::decode;
 use raceproof::source::{Language, SourceMap};
 
 fuzz_target!(|bytes: &[u8]| {
-    let text = decode(bytes.to_vec());
+    let text = decode(bytes);
     for language in [Language::Cuda, Language::OpenCl] {
         let mut sources = SourceMap::new();
         let main = sources.add_file("main", text.as_str());

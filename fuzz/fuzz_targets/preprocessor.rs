@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use raceproof::preprocess::{FileAccess, Options, decode, preprocess_with};
+use raceproof::preprocess::{FileAccess, Options, preprocess_with};
+use raceproof::source::disk::decode;
 use raceproof::source::{Language, SourceMap};
 use std::path::Path;
 
@@ -17,7 +18,7 @@ impl FileAccess for Itself {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let text = decode(bytes.to_vec());
+    let text = decode(bytes);
     for language in [Language::Cuda, Language::OpenCl] {
         let mut sources = SourceMap::new();
         let main = sources.add_file("main", text.as_str());

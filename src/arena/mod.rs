@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: removal, generations and interior mutability. Passes build new arenas instead.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -39,6 +40,16 @@ impl<T> Clone for Handle<T> {
     }
 }
 impl<T> Copy for Handle<T> {}
+impl<T> Serialize for Handle<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.index.serialize(serializer)
+    }
+}
+impl<'de, T> Deserialize<'de> for Handle<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u32::deserialize(deserializer).map(|index| Handle { index, marker: PhantomData })
+    }
+}
 impl<T> PartialEq for Handle<T> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -3,9 +3,11 @@
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
 mod judging;
+mod keeping;
 mod sharing;
 mod tracing;
 
+pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
@@ -45,6 +47,8 @@ pub(super) enum Command {
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
+    /// Remove the results of earlier runs that are kept (see `check --cache-dir`)
+    Clean(CleanArgs),
     /// What this program runs itself as, to read files through libclang
     #[command(name = super::front::WORKER, hide = true)]
     ClangWorker,

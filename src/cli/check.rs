@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::args::{CheckArgs, Format, OutputArgs};
+use super::changed;
 use super::failing::{exit_of, fails};
 use super::fix;
 use super::interrupt::Interrupt;
@@ -32,6 +33,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         warn(&format!("--launches: {problem}; launches may be missing"));
     }
     let (mut inputs, mut exit) = inputs(args)?;
+    if let Some(revision) = &args.work.changed_since {
+        changed::choose(revision, &mut inputs, &mut options)?;
+    }
     let share = shard::take(args, &mut inputs, &mut options)?;
     let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });

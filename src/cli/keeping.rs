@@ -8,7 +8,7 @@ use crate::driver::Options;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{Contracts, Told};
 use crate::driver::parallel::{Input, Unwatched, check_all};
-use crate::driver::run::is_host_code;
+use crate::source::discover::is_host_code;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -9,6 +9,8 @@
 
 mod amplify;
 mod args;
+mod cache;
+mod changed;
 mod check;
 mod contracts;
 mod estimate;
@@ -89,6 +91,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Clean(args) => cache::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
         Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),
     };

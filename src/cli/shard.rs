@@ -15,7 +15,7 @@ use super::wanted::{kernels_missing, params_missing};
 use crate::diagnostic::render::fingerprint::Hash;
 use crate::diagnostic::render::{json, sarif};
 use crate::diagnostic::shard::{Fingerprint, Shard};
-use crate::driver::options::Options;
+use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Input, Run, read};
 use crate::driver::repeats::statements;
 use crate::driver::{FrontEnd, rule_page};
@@ -54,7 +54,7 @@ pub(super) fn take(args: &CheckArgs, inputs: &mut Vec<Input>, options: &mut Opti
     let positions = dealt(&weights, portion);
     *inputs = positions.iter().map(|&position| Input::File(files[position].clone())).collect();
     let share = Share { portion, files: files.len(), positions, run };
-    options.workload.whole = Some(files.into());
+    options.workload.part = Part::Shard(files.into());
     Ok(Some(share))
 }
 

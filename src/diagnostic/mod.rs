@@ -10,13 +10,15 @@ pub mod merge;
 pub mod render;
 pub mod report;
 pub mod shard;
+pub mod spans;
 pub mod statement;
 pub mod vocabulary;
 
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 
 /// A finding or note about source text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// The rule.
     pub rule: RuleId,
@@ -33,7 +35,7 @@ pub struct Diagnostic {
 }
 
 /// A place with a short text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// The place.
     pub span: Span,
@@ -42,7 +44,7 @@ pub struct Label {
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// A suggestion.
     Hint,
@@ -55,7 +57,7 @@ pub enum Severity {
 }
 
 /// The user-visible rules. Each has a page under `check/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RuleId {
     /// Two threads touch one location, at least one writes, nothing orders them.
     DataRace,

@@ -10,6 +10,7 @@
 use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
 use crate::work::Spent;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::fmt;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub struct Report {
 }
 
 /// One file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileReport {
     /// Its path as the user wrote it.
     pub path: PathBuf,
@@ -37,13 +38,15 @@ pub struct FileReport {
     /// What concerns the file rather than one kernel: parse problems, above all.
     pub diagnostics: Vec<Diagnostic>,
     /// What it took beside its kernels; nothing unless timings were asked for.
+    #[serde(skip)]
     pub spent: Spent,
     /// The files and macro expansions that all spans of this report point into. The main file is the first.
+    #[serde(skip)]
     pub sources: SourceMap,
 }
 
 /// Front ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Front {
     /// The built-in one.
     TreeSitter,
@@ -52,7 +55,7 @@ pub enum Front {
 }
 
 /// How much of a file could be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Parse {
     /// All of it.
     Ok,
@@ -63,7 +66,7 @@ pub enum Parse {
 }
 
 /// The verdict on one kernel, with its grounds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelReport {
     /// Its name as in the source.
     pub name: String,
@@ -90,6 +93,7 @@ pub struct KernelReport {
     /// What the verdict relies on.
     pub assumptions: Vec<Assumption>,
     /// What it took; nothing unless timings were asked for.
+    #[serde(skip)]
     pub spent: Spent,
     /// Of a kernel that is not free for all launches: under which condition on them it is, if one was found.
     pub contract: Option<Contract>,
@@ -100,7 +104,7 @@ pub struct KernelReport {
 }
 
 /// What decides where a kernel accesses memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deciding {
     /// Whether no array content flows into an address or guard; `None` if that is not known.
     pub access_invariant: Option<bool>,
@@ -109,7 +113,7 @@ pub struct Deciding {
 }
 
 /// Something that a verdict relies on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assumption {
     /// What it is about.
     pub kind: AssumptionKind,
@@ -118,7 +122,7 @@ pub struct Assumption {
 }
 
 /// Conditions on launches under which a kernel is free of races.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
     /// The conditions, all of which have to hold.
     pub conjuncts: Vec<Conjunct>,
@@ -134,7 +138,7 @@ pub struct Contract {
 }
 
 /// A line of a file of contracts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedAt {
     /// The file, as the user wrote it.
     pub path: PathBuf,
@@ -149,7 +153,7 @@ impl fmt::Display for StatedAt {
 }
 
 /// One condition of a contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conjunct {
     /// The condition, in the language of the source: `pitch >= gridDim.x * blockDim.x`.
     pub text: String,
@@ -160,7 +164,7 @@ pub struct Conjunct {
 }
 
 /// What a condition of a contract is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContractKind {
     /// Sizes of blocks and of the grid alone.
     Geometry,
@@ -173,7 +177,7 @@ pub enum ContractKind {
 }
 
 /// A launch, and what it says of the contract of its kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedLaunch {
     /// Where it stands.
     pub span: Span,
@@ -184,7 +188,7 @@ pub struct CheckedLaunch {
 }
 
 /// Whether a launch keeps a contract, the best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Keeping {
     /// Proved: the kernel is free there.
     Kept,
@@ -195,7 +199,7 @@ pub enum Keeping {
 }
 
 /// What assumptions are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AssumptionKind {
     /// Unsigned arithmetic does not wrap.
     NoUnsignedWrap,
@@ -208,7 +212,7 @@ pub enum AssumptionKind {
 }
 
 /// Whether threads race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Race {
     /// Proved: no two threads do, within the scope.
     RaceFree,
@@ -221,7 +225,7 @@ pub enum Race {
 }
 
 /// Whether threads of a block disagree about reaching a barrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Divergence {
     /// Proved: they never do, within the scope.
     Uniform,
@@ -234,7 +238,7 @@ pub enum Divergence {
 }
 
 /// For which launches a verdict holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// The set of launches.
     pub kind: ScopeKind,
@@ -243,7 +247,7 @@ pub struct Scope {
 }
 
 /// Sets of launches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScopeKind {
     /// Every launch (dimensions that the kernel never reads are 1; they stand in [`Scope::fixes`]).
     AllGeometries,
@@ -271,7 +275,7 @@ impl ScopeKind {
 }
 
 /// Whether every schedule gives the same result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Determinism {
     /// It does.
     Deterministic,
@@ -280,7 +284,7 @@ pub enum Determinism {
 }
 
 /// One defect, proved or possible.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,
@@ -318,7 +322,7 @@ pub struct Finding {
 }
 
 /// A launch of the program that does not keep the contract of its kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakingLaunch {
     /// Where it stands.
     pub span: Span,
@@ -334,7 +338,7 @@ impl BreakingLaunch {
 }
 
 /// Where else the same is found: in other instances of a template, or other files that include a header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Same {
     /// Nowhere.
     Nowhere,
@@ -345,7 +349,7 @@ pub enum Same {
 }
 
 /// A kernel of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instance {
     /// The file that was checked.
     pub path: PathBuf,
@@ -357,7 +361,7 @@ pub struct Instance {
 
 /// Edits of the main file with which the kernel is proved. They insert, or write the flags of a barrier anew, and belong
 /// together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// What is to be done: "insert `__syncthreads();` before line 6".
     pub message: String,
@@ -366,7 +370,7 @@ pub struct Fix {
 }
 
 /// One edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixEdit {
     /// The text that goes; empty where text is only inserted.
     pub span: Span,
@@ -396,7 +400,7 @@ impl Finding {
 }
 
 /// What an array holds at the start of a run, as far as that matters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayContents {
     /// The array.
     pub array: String,
@@ -405,7 +409,7 @@ pub struct ArrayContents {
 }
 
 /// An element of an array, or a part of one, and the number that it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElementContents {
     /// In the user's words: `idx[0]`.
     pub name: String,
@@ -418,7 +422,7 @@ pub struct ElementContents {
 }
 
 /// A program that shows a race.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reproduction {
     /// It is there.
     Written {
@@ -432,7 +436,7 @@ pub enum Reproduction {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Certainty {
     /// Replayed through the executable semantics.
     Proved,
@@ -441,7 +445,7 @@ pub enum Certainty {
 }
 
 /// Where two threads stand to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// They are one.
     Thread,
@@ -454,7 +458,7 @@ pub enum Level {
 }
 
 /// A place in the source and what happens there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Where, with its macro expansion chain.
     pub span: Span,
@@ -463,7 +467,7 @@ pub struct Place {
 }
 
 /// What happens at a [`Place`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PlaceAccess {
     /// Memory is read.
     Read,
@@ -482,7 +486,7 @@ pub enum PlaceAccess {
 }
 
 /// Why a finding is only possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingReason {
     /// In which way: `data-dependent index`, `data-dependent guard`, `unknown loop count`, `unsupported call`.
     pub kind: String,
@@ -491,7 +495,7 @@ pub struct FindingReason {
 }
 
 /// A concrete run that shows a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WitnessReport {
     /// Threads per block.
     pub block_dim: [u32; 3],
@@ -519,7 +523,7 @@ impl WitnessReport {
 }
 
 /// A thread of a witness.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WitnessThread {
     /// Block id.
     pub block: [u32; 3],
@@ -530,7 +534,7 @@ pub struct WitnessThread {
 }
 
 /// Something that was not decided or not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {
     /// Its line in the visible text, from 1; the kernel's own line if there is no better place.
     pub line: u32,

@@ -13,16 +13,16 @@
 //! Deliberately absent: kernels that share a name in one file; templates, of which a unit launches
 //! instances of its own ([`units`](super::units)); units that take the address of a kernel which they only declare.
 
+use super::Options;
 use super::read_units::{InUnit, OfUnit, ReadUnits};
 use super::stated::host_files;
-use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::launch::enqueued::{Enqueued, enqueued};
 use crate::launch::{Given, Launch, Launched};
 use crate::preprocess::normalized;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::headers::{Header, ProjectHeaders, Words, shared};
-use crate::source::{Language, Span};
+use crate::source::{Language, Span, disk};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -121,9 +121,9 @@ fn short_name(program: &Program, kernel: FunctionId) -> &str {
 }
 
 /// The names that units may launch kernels by.
-const LAUNCHED: Words = Words { is_wanted: is_unit, of_text: launched_in };
+pub(super) const LAUNCHED: Words = Words { name: "launched", is_wanted: is_unit, of_text: launched_in };
 /// The names of the kernels that files define.
-const DEFINED: Words = Words { is_wanted: may_define, of_text: defined_in };
+pub(super) const DEFINED: Words = Words { name: "defined", is_wanted: may_define, of_text: defined_in };
 
 fn has_extension(path: &Path, wanted: &[&str]) -> bool {
     path.extension().and_then(|extension| extension.to_str()).is_some_and(|it| wanted.contains(&it))
@@ -337,8 +337,7 @@ fn of_unit(file: &Header, asked: &Asked<'_>) -> Option<OfUnit> {
 const LAUNCHES: [&str; 3] = ["<<<", "LaunchKernel", "LaunchCooperativeKernel"];
 
 fn text_of(file: &Header) -> Option<Arc<str>> {
-    let bytes = parallel::read(&file.path).ok()?;
-    Some(parallel::decode(&bytes).into())
+    Some(disk::decode(&disk::read_source(&file.path).ok()?).into())
 }
 
 /// The call among the sources of the program.

@@ -9,6 +9,8 @@
 
 pub mod amplify;
 mod architecture;
+mod cache;
+pub mod changed;
 pub mod contract_file;
 mod contracts;
 pub mod crash;
@@ -36,6 +38,7 @@ pub mod run;
 pub mod show;
 mod stated;
 pub mod stated_contracts;
+pub mod store;
 pub mod subjects;
 pub mod trace;
 mod units;

@@ -5,6 +5,7 @@
 use super::front::FrontEnd;
 use super::logged::LoggedLaunches;
 use super::stated_contracts::StatedContracts;
+use super::store::Store;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
@@ -57,8 +58,32 @@ pub struct Options {
 pub struct Workload {
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
-    /// All files of the run, of which the inputs are a part where other processes check the rest; `None`: the inputs.
-    pub whole: Option<Arc<[PathBuf]>>,
+    /// Which files of the run the inputs are.
+    pub part: Part,
+    /// Where results of earlier runs are; `None` if none are kept.
+    pub cache: Option<Arc<Store>>,
+}
+
+/// Which files of a run its inputs are.
+#[derive(Clone, Debug, Default)]
+pub enum Part {
+    /// All.
+    #[default]
+    All,
+    /// A part of these, of which other processes check the rest.
+    Shard(Arc<[PathBuf]>),
+    /// A part of these, of which nobody checks the rest.
+    Chosen(Arc<[PathBuf]>),
+}
+
+impl Part {
+    /// All files of the run, if there are others beside the inputs.
+    pub fn of(&self) -> Option<&[PathBuf]> {
+        match self {
+            Part::All => None,
+            Part::Shard(all) | Part::Chosen(all) => Some(all),
+        }
+    }
 }
 
 /// Whether wall times are reported.

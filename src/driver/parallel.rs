@@ -4,12 +4,15 @@
 //! which raceproof itself fails become [`Problem`]s, and all other files keep their verdicts; where it ends the program,
 //! [`super::crash`] begins anew without that file.
 //!
+//! What earlier runs have found, and what has not changed since, is not found again ([`super::cache`]).
+//!
 //! Deliberately absent: what happens to one file ([`super::check_source`]) and how progress looks ([`Progress`]).
 
+use super::cache::Cache;
 use super::crash;
 use super::isolate::isolated;
 use super::memo::Memo;
-use super::options::Options;
+use super::options::{Options, Part};
 use super::repeats;
 use super::reproduce::Drafted;
 use super::units::Units;
@@ -17,6 +20,8 @@ use super::{Checked, check_source_of_many, language_of};
 use crate::children;
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::source::dependencies::{at_work, recording, working_for};
+pub use crate::source::disk::{Unread, decode, read_source as read};
 use crate::source::{SourceMap, Span};
 use crate::work::Spent;
 use rayon::prelude::*;
@@ -33,9 +38,6 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// How long nobody looks whether the run is to end.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// Larger files are refused: offsets are 32 bits wide, and no kernel is that long.
-const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// One thing to check.
 #[derive(Clone, Debug)]
@@ -101,10 +103,27 @@ impl Progress for Unwatched {
     fn done(&self, _path: &Path) {}
 }
 
-/// What a run over several files knows.
-struct Several {
-    memo: Memo,
+/// What the files of a run share.
+struct Shared {
+    /// What is known of kernels, where there are several files that may have the same.
+    memo: Option<Memo>,
     units: Units,
+    cache: Option<Cache>,
+}
+
+impl Shared {
+    fn of(inputs: &[Input], options: &Options) -> Shared {
+        let files: Vec<&Path> = match options.workload.part.of() {
+            Some(all) => all.iter().map(PathBuf::as_path).collect(),
+            None => inputs.iter().filter_map(Input::on_disk).collect(),
+        };
+        let is_alone = files.len().max(inputs.len()) <= 1 || inputs.is_empty();
+        Shared {
+            memo: (!is_alone).then(Memo::default),
+            units: if is_alone { Units::default() } else { Units::of(&files, options) },
+            cache: Cache::of(options),
+        }
+    }
 }
 
 /// Checks all inputs; results stand in the order of the inputs. Any worker may take any one of them (`with_max_len`):
@@ -146,10 +165,10 @@ pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progr
 type Outcomes = Mutex<Vec<Option<Outcome>>>;
 
 fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
-    let several = several(inputs, options);
+    let shared = Shared::of(inputs, options);
     on_workers(options.workload.jobs, || {
         inputs.par_iter().enumerate().with_max_len(1).for_each(|(position, input)| {
-            let check = || check_one((position, input), options, several.as_ref(), progress);
+            let check = || check_one((position, input), options, &shared, progress);
             let outcome = crash::working_at(position, check);
             // Who was left to itself has no place any more.
             if let Some(place) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(position) {
@@ -157,16 +176,6 @@ fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outc
             }
         });
     });
-}
-
-/// What files of the run know of each other, whoever checks them.
-fn several(inputs: &[Input], options: &Options) -> Option<Several> {
-    let files: Vec<&Path> = match &options.workload.whole {
-        Some(whole) => whole.iter().map(PathBuf::as_path).collect(),
-        None => inputs.iter().filter_map(Input::on_disk).collect(),
-    };
-    let is_alone = files.len().max(inputs.len()) <= 1 || inputs.is_empty();
-    (!is_alone).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) })
 }
 
 /// What is done by now.
@@ -185,7 +194,7 @@ enum Telling {
 
 impl Telling {
     fn of(options: &Options) -> Telling {
-        if options.workload.whole.is_some() { Telling::WhereFound } else { Telling::Once }
+        if matches!(options.workload.part, Part::Shard(_)) { Telling::WhereFound } else { Telling::Once }
     }
 }
 
@@ -220,8 +229,8 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
 pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     match rayon::current_thread_index() {
         Some(_) => {
-            let position = crash::at_work();
-            let work = |item| crash::working_at(position, || work(item));
+            let (position, recorder) = (crash::at_work(), at_work());
+            let work = |item| working_for(recorder.clone(), || crash::working_at(position, || work(item)));
             items.par_iter().with_max_len(1).map(work).collect()
         }
         None => items.iter().map(work).collect(),
@@ -256,22 +265,43 @@ impl Outcome {
 fn check_one(
     (position, input): (usize, &Input),
     options: &Options,
-    several: Option<&Several>,
+    shared: &Shared,
     progress: &dyn Progress,
 ) -> Option<Outcome> {
     if progress.stops() {
         return None;
     }
     let path = input.path();
+    let cache = shared.cache.as_ref().filter(|_| input.on_disk().is_some() && !crash::is_lost(position));
+    let kept = cache.and_then(|cache| cache.look_up(path, &shared.units));
+    let outcome = match kept {
+        Some(file) => Outcome { file, problems: Vec::new(), drafts: Vec::new() },
+        None => {
+            let (outcome, dependencies) = recording(|| found((position, input), options, shared));
+            // Of what was under way when the run was ended, parts may be missing.
+            let is_whole = outcome.problems.is_empty() && !progress.stops();
+            if let Some(cache) = cache.filter(|_| is_whole) {
+                cache.keep(path, &outcome.file, dependencies);
+            }
+            outcome
+        }
+    };
+    progress.done(path);
+    (!progress.stops()).then_some(outcome)
+}
+
+/// What comes of an input.
+fn found((position, input): (usize, &Input), options: &Options, shared: &Shared) -> Outcome {
+    let path = input.path();
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
-    let outcome = match input.bytes() {
+    match input.bytes() {
         _ if crash::is_lost(position) => Outcome::unread(path, options, bug(crash::MESSAGE.to_owned())),
         Err(cause) => {
             Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause: cause.to_string() })
         }
         Ok(bytes) => match isolated(|| {
             crash::overflow_if_planted(path);
-            check_bytes(path, &bytes, options, several)
+            check_bytes(path, &bytes, options, shared)
         }) {
             Ok(Checked { report, bugs, drafts, misfits, .. }) => {
                 let misfits = misfits.into_iter().map(Problem::Misfit);
@@ -279,27 +309,24 @@ fn check_one(
             }
             Err(panic) => Outcome::unread(path, options, bug(panic.to_string())),
         },
-    };
-    progress.done(path);
-    (!progress.stops()).then_some(outcome)
+    }
 }
 
-fn check_bytes(path: &Path, bytes: &[u8], options: &Options, several: Option<&Several>) -> Checked {
+fn check_bytes(path: &Path, bytes: &[u8], options: &Options, shared: &Shared) -> Checked {
     let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return check_in_context(path, text, options, several),
+        Ok(text) => return check_in_context(path, text, options, shared),
         Err(error) => error,
     };
-    let mut checked = check_in_context(path, &decode(bytes), options, several);
+    let mut checked = check_in_context(path, &decode(bytes), options, shared);
     checked.report.diagnostics.extend(not_utf8(&checked.report.sources, error.valid_up_to()));
     checked
 }
 
 /// Checks a file by itself and, where that leaves something unknown, in the units of the run that include it.
-fn check_in_context(path: &Path, text: &str, options: &Options, several: Option<&Several>) -> Checked {
-    let memo = several.map(|several| &several.memo);
+fn check_in_context(path: &Path, text: &str, options: &Options, shared: &Shared) -> Checked {
+    let memo = shared.memo.as_ref();
     let own = check_source_of_many(path, text, options, memo, None);
-    let Some(Several { units, .. }) = several else { return own };
-    units.in_context(own, |unit, text| check_source_of_many(unit, text, options, memo, Some(path)))
+    shared.units.in_context(own, |unit, text| check_source_of_many(unit, text, options, memo, Some(path)))
 }
 
 /// Comments in an old encoding are common and harmless; in code, the `?` is a syntax error of its own.
@@ -313,16 +340,6 @@ fn not_utf8(sources: &SourceMap, first: usize) -> Option<Diagnostic> {
         secondary: Vec::new(),
         notes: vec!["save the file as UTF-8".into()],
     })
-}
-
-/// Text of the same length: every byte that is not part of UTF-8 becomes `?`, so that offsets hold.
-pub fn decode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    text
 }
 
 /// The entry of a file without an answer: it is listed, and it is not `ok`.
@@ -364,37 +381,9 @@ impl Input {
     }
 }
 
-/// Why a file was not read.
-#[derive(Debug, thiserror::Error)]
-pub enum Unread {
-    /// The system did not give it.
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-    /// It has so many bytes.
-    #[error("{0} bytes are more than the {MAX_FILE_BYTES} that a source file may have")]
-    TooLarge(u64),
-}
-
-/// The bytes of a file, unless it is too large.
-pub fn read(path: &Path) -> Result<Vec<u8>, Unread> {
-    let size = std::fs::metadata(path)?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(Unread::TooLarge(size));
-    }
-    Ok(std::fs::read(path)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decoding_keeps_offsets() {
-        let bytes = b"ab\xffc\xc3\xa9\xc3";
-        let text = decode(bytes);
-        assert_eq!(text, "ab?cé?");
-        assert_eq!(text.len(), bytes.len());
-    }
 
     #[test]
     fn an_unreadable_file_is_a_problem_and_the_others_keep_their_place() {

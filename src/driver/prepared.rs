@@ -4,10 +4,11 @@ use super::Options;
 use super::described;
 use super::isolate::isolated;
 use super::parallel::{decode, on_workers, read};
-use super::run::{Request, RunError, is_host_code};
+use super::run::{Request, RunError};
 use crate::execute::launch::{self, Description, Problem};
 use crate::execute::scratch::Scratch;
 use crate::source::Language;
+use crate::source::discover::is_host_code;
 use std::path::{Path, PathBuf};
 
 /// What is to be built.

@@ -1,11 +1,13 @@
 //! Units of a run that are asked for their launches, each of which is read once for whoever asks.
 //!
-//! Guarantees: what is kept of a unit does not depend on who asked first. Deliberately absent: how units are read, and which
+//! Guarantees: what is kept of a unit does not depend on who asked first, and everybody who asks depends on all that it was
+//! read from. Deliberately absent: how units are read, and which
 //! launches count for a kernel ([`launched`](super::launched)).
 
 use super::options::Options;
 use crate::launch::Launch;
 use crate::preprocess::normalized;
+use crate::source::dependencies::{Dependencies, record_all, recording};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ pub(super) struct InUnit {
 
 /// Units that were read for their launches: many a header asks the same ones.
 #[derive(Default)]
-pub(super) struct ReadUnits(Mutex<FxHashMap<(PathBuf, String), Arc<OfUnit>>>);
+pub(super) struct ReadUnits(Mutex<FxHashMap<(PathBuf, String), (Arc<OfUnit>, Arc<Dependencies>)>>);
 
 impl ReadUnits {
     /// A unit, which is read unless it was with the same options.
@@ -51,11 +53,16 @@ impl ReadUnits {
     ) -> Option<Arc<OfUnit>> {
         let Options { defines, undefined, include_dirs, .. } = options;
         let key = (normalized(path), format!("{defines:?}{undefined:?}{include_dirs:?}"));
-        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Some(Arc::clone(known));
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some((known, dependencies)) = known {
+            record_all(&dependencies);
+            return Some(known);
         }
-        let made = Arc::new(read()?);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&made));
+        let (made, dependencies) = recording(read);
+        record_all(&dependencies);
+        let made = Arc::new(made?);
+        let kept = (Arc::clone(&made), Arc::new(dependencies));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
         Some(made)
     }
 }

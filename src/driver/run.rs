@@ -280,12 +280,6 @@ fn directory(path: &Path) -> PathBuf {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-/// Files of plain C and C++ are compiled as they are.
-pub fn is_host_code(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
-}
-
 fn instrumented(backend: Backend, path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
     match on_workers(Some(1), || isolated(|| instrument_for(backend, path, text, options))) {
         Ok(Ok(file)) => Ok(file),

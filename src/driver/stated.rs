@@ -10,13 +10,13 @@
 //! that a kernel reaches is not understood, so that a text that explains itself is judged as it stands.
 
 use super::Options;
-use super::run::is_host_code;
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::preprocess;
 use crate::preprocess::stated::{Stated, is_build_file, of_build_file, of_host_code};
 use crate::resolve::program::Program;
-use crate::source::Language;
-use crate::source::headers::{Group, Header, ProjectHeaders};
+use crate::source::discover::is_host_code;
+use crate::source::headers::{Group, Header, Kind, ProjectHeaders};
+use crate::source::{Language, disk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +24,11 @@ use std::sync::Arc;
 /// Files of host code below one directory that are looked at. Where there are more, the directory holds many programs,
 /// and what one of them says is not near.
 const MOST_FILES: usize = 300;
+
+/// Files that say how programs are built.
+pub(super) const BUILD_FILES: Kind = Kind { name: "build", is_wanted: is_build_file };
+/// Host code and its headers.
+pub(super) const HOST_FILES: Kind = Kind { name: "host", is_wanted: |path| is_host_code(path) || is_header(path) };
 
 /// A macro that another file of the project states.
 #[derive(Clone, Debug)]
@@ -86,7 +91,7 @@ pub(super) fn include_dirs(path: &Path, language: Language, headers: &ProjectHea
         return Vec::new();
     }
     let files = groups(path, language, headers).into_iter().flat_map(|group| group.files);
-    let text_of = |file: &Header| Some(super::parallel::decode(&super::parallel::read(&file.path).ok()?).clone());
+    let text_of = |file: &Header| Some(disk::decode(&disk::read_source(&file.path).ok()?));
     files.filter_map(|file| Some(preprocess::stated::include_dirs(&file.path, &text_of(&file)?))).flatten().collect()
 }
 
@@ -95,7 +100,7 @@ fn groups(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<Grou
     match language {
         Language::OpenCl => host_files(path, headers),
         Language::Cuda => {
-            let mut groups = headers.around(path, is_build_file);
+            let mut groups = headers.around(path, BUILD_FILES);
             for Group { directory, files } in &mut groups {
                 // The build files of other directories are for other programs.
                 files.retain(|file| file.path.parent() == Some(directory));
@@ -108,7 +113,7 @@ fn groups(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<Grou
 /// The host code near `path`, the nearest first, as long as there are not so many files that they are hardly all of one
 /// program.
 pub(super) fn host_files(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
-    let groups = headers.around(path, |path| is_host_code(path) || is_header(path));
+    let groups = headers.around(path, HOST_FILES);
     groups.into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
 }
 
@@ -117,8 +122,8 @@ fn is_header(path: &Path) -> bool {
 }
 
 fn statements(file: &Header, language: Language, headers: &Arc<ProjectHeaders>) -> Vec<Stated> {
-    let Ok(bytes) = super::parallel::read(&file.path) else { return Vec::new() };
-    let text = super::parallel::decode(&bytes);
+    let Ok(bytes) = disk::read_source(&file.path) else { return Vec::new() };
+    let text = disk::decode(&bytes);
     match language {
         Language::OpenCl => of_host_code(&file.path, &text, headers),
         Language::Cuda => of_build_file(&file.path, &text),

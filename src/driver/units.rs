@@ -10,11 +10,12 @@
 //! Deliberately absent: conditionals and macros around `#include` (a unit that turns out not to include the file
 //! has no kernels of it, and is passed over), and units that are not part of the run.
 
-use super::{Checked, Options, parallel};
+use super::{Checked, Options};
 use crate::diagnostic::report::{FileReport, KernelReport, Race, ScopeKind};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::normalized;
-use crate::source::Span;
+use crate::source::dependencies::{Dependency, Fingerprint, Question, record};
+use crate::source::{Span, disk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,7 @@ impl Units {
     }
 
     /// The units to read `file` in, those that no other file includes first.
-    fn candidates(&self, file: &Path) -> Vec<PathBuf> {
+    pub(super) fn candidates(&self, file: &Path) -> Vec<PathBuf> {
         let Some(units) = self.including.get(&normalized(file)) else { return Vec::new() };
         let (inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
             units.iter().partition(|unit| self.including.contains_key(*unit));
@@ -57,10 +58,22 @@ impl Units {
         outer.into_iter().chain(inner).filter_map(given).take(MAX_UNITS).collect()
     }
 
+    /// The work at hand depends on which inputs of the run include the file.
+    fn record(&self, file: &Path) {
+        let question = || Question::Including { file: file.to_path_buf() };
+        record(|| Dependency::Answer(question(), self.answer(file)));
+    }
+
+    /// Which inputs of the run include a file.
+    pub(super) fn answer(&self, file: &Path) -> Fingerprint {
+        Fingerprint::of_value(&self.candidates(file))
+    }
+
     /// The report of a file, or a better one of a unit that includes it; `check` reads a unit and judges those of
     /// its kernels that stand in the file.
     pub(super) fn in_context(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
         let mut best = own;
+        self.record(&best.report.path);
         if !best.incomplete {
             return self.as_launched(best, check);
         }
@@ -69,8 +82,8 @@ impl Units {
             if open == 0 {
                 break;
             }
-            let Ok(bytes) = parallel::read(&unit) else { continue };
-            let other = check(&unit, &parallel::decode(&bytes));
+            let Ok(bytes) = disk::read_source(&unit) else { continue };
+            let other = check(&unit, &disk::decode(&bytes));
             if open_kernels(&other.report) < open && has_all(&other.report, &best.report) {
                 best = adopted(best, other, &unit, "by itself the file does not declare all that they use");
             }
@@ -87,8 +100,8 @@ impl Units {
         }
         let candidates = self.candidates(&own.report.path);
         let [unit] = candidates.as_slice() else { return own };
-        let Ok(bytes) = parallel::read(unit) else { return own };
-        let other = check(unit, &parallel::decode(&bytes));
+        let Ok(bytes) = disk::read_source(unit) else { return own };
+        let other = check(unit, &disk::decode(&bytes));
         if other.launches && not_free(&other.report) < racing && has_all(&other.report, &own.report) {
             return adopted(own, other, unit, "the file itself launches none of them");
         }
@@ -170,12 +183,11 @@ impl Scan<'_> {
         if let Some(known) = self.known.get(file) {
             return known.clone();
         }
-        let bytes = parallel::read(file).unwrap_or_default();
+        let bytes = disk::read_source(file).unwrap_or_default();
         let own = file.parent().map(Path::to_path_buf);
         let directories: Vec<PathBuf> = own.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
         let find = |name: &str| directories.iter().map(|at| normalized(&at.join(name))).find(|path| path.is_file());
-        let included: Vec<PathBuf> =
-            parallel::decode(&bytes).lines().filter_map(quoted_include).filter_map(find).collect();
+        let included: Vec<PathBuf> = disk::decode(&bytes).lines().filter_map(quoted_include).filter_map(find).collect();
         self.known.insert(file.to_path_buf(), included.clone());
         included
     }

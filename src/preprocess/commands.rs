@@ -90,6 +90,13 @@ impl CompileCommands {
         Ok(commands)
     }
 
+    /// All files that the build compiles, with their flags, in the order of their paths.
+    pub fn all(&self) -> Vec<(&Path, &Flags)> {
+        let mut all: Vec<_> = self.files.iter().map(|(path, flags)| (path.as_path(), flags)).collect();
+        all.sort_by_key(|(path, _)| *path);
+        all
+    }
+
     /// The flags of a file that the build compiles.
     pub fn flags(&self, file: &Path) -> Option<&Flags> {
         self.files.get(&canonical(file))

@@ -1,5 +1,6 @@
 //! Where headers come from.
 
+use crate::source::disk;
 use std::path::{Component, Path, PathBuf};
 
 /// Reads headers; an editor puts its unsaved text here.
@@ -15,23 +16,11 @@ pub struct Disk;
 impl FileAccess for Disk {
     fn read(&self, path: &Path) -> Option<String> {
         // Only regular files: a directory or a device is no header.
-        if !path.is_file() {
+        if !disk::is_file(path) {
             return None;
         }
-        std::fs::read(path).ok().map(decode)
+        disk::read(path).ok().map(|bytes| disk::decode(&bytes))
     }
-}
-
-/// The text of `bytes`; every byte that is not UTF-8 becomes a `?`, so that offsets hold.
-pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| {
-        let mut text = String::with_capacity(error.as_bytes().len());
-        for chunk in error.as_bytes().utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().map(|_| '?'));
-        }
-        text
-    })
 }
 
 /// `path` without `.` and, where a name precedes it, without `..`: one name for one file.

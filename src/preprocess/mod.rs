@@ -39,7 +39,7 @@ mod told;
 mod uses;
 
 pub use choices::{Because, Choice};
-pub use files::{Disk, FileAccess, decode, normalized};
+pub use files::{Disk, FileAccess, normalized};
 pub use interner::{Interner, Symbol};
 pub use uses::Uses;
 

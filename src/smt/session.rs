@@ -10,6 +10,7 @@ use super::process::{Process, Silence};
 use super::sexpr;
 use super::terms::{TermId, Terms};
 use super::{SolverKind, Value};
+use crate::source::dependencies::a_clock_decides;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Instant;
@@ -293,8 +294,15 @@ impl Session {
         let Some(process) = &mut self.process else { return Err(Trouble::Died(name)) };
         process.ask(text, self.solver.kind.reads_ahead(), deadline).map_err(|silence| {
             self.fail(match silence {
-                Silence::Late => Trouble::Late(name),
-                Silence::Died => Trouble::Died(name),
+                Silence::Late => {
+                    a_clock_decides();
+                    Trouble::Late(name)
+                }
+                // Of memory that others took, perhaps.
+                Silence::Died => {
+                    a_clock_decides();
+                    Trouble::Died(name)
+                }
                 Silence::Flood => garbage(name, "…"),
             })
         })

@@ -26,6 +26,12 @@ pub fn dialect_of(path: &Path) -> Option<Dialect> {
     EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known)).map(|&(_, dialect)| dialect)
 }
 
+/// Whether a path's extension is one of plain C and C++, whose files are compiled as they are.
+pub fn is_host_code(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
+}
+
 /// The language that a path's extension says, if it says one.
 pub fn language_of(path: &Path) -> Option<Language> {
     dialect_of(path).map(Dialect::language)

@@ -9,10 +9,14 @@
 //! entries (a larger one is not searched at all), hidden and ignored entries left alone. Headers of the system,
 //! of the C and C++ libraries and of the CUDA toolkit are never sought.
 //!
+//! Every answer is recorded with its question ([`super::dependencies`]), and can be asked for again ([`ProjectHeaders::answer`]).
+//!
 //! Deliberately absent: what the name resolves to by the rules of the language, which comes first and is the
 //! preprocessor's; what the other files of a project say ([`ProjectHeaders::around`] only finds them, and
 //! [`ProjectHeaders::naming`] those in which others find a word).
 
+use super::dependencies::{Dependency, Fingerprint, Question, record};
+use super::disk;
 use ignore::WalkBuilder;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -76,8 +80,12 @@ pub struct ProjectHeaders {
     /// Files that the user gave.
     files: Vec<PathBuf>,
     projects: Mutex<HashMap<PathBuf, Project>>,
+    /// The roots of projects, by the directories that were asked about.
+    roots: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
+    /// The names of all files of a project, by its root.
+    listings: Mutex<HashMap<PathBuf, Fingerprint>>,
     /// The files in which words were found, by the kind of word and the project; those without one are of the run.
-    named: Mutex<HashMap<(usize, Option<PathBuf>), Arc<OnceLock<Named>>>>,
+    named: Mutex<HashMap<(&'static str, Option<PathBuf>), Arc<OnceLock<Named>>>>,
 }
 
 /// A file of the project that was found.
@@ -104,9 +112,20 @@ type Project = Arc<OnceLock<Index>>;
 /// Files by a word in their text.
 type Named = HashMap<String, Vec<PathBuf>>;
 
+/// Which files of a project are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// What they are called, to tell them from others.
+    pub name: &'static str,
+    /// Whether a file is one.
+    pub is_wanted: fn(&Path) -> bool,
+}
+
 /// Which files of a project are read for words, and which words count.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
+    /// What they are called, to tell them from others.
+    pub name: &'static str,
     /// Whether a file is read.
     pub is_wanted: fn(&Path) -> bool,
     /// The words in its text.
@@ -130,6 +149,12 @@ impl ProjectHeaders {
         if is_of_a_library(name) {
             return None;
         }
+        let found = self.found(name, includer);
+        recorded(&found, || Question::Header { name: name.to_owned(), includer: includer.to_path_buf() });
+        found
+    }
+
+    fn found(&self, name: &str, includer: &Path) -> Option<Header> {
         let includer = std::path::absolute(includer).ok()?;
         let root = self.root_of(&includer)?;
         let project = self.project(&root);
@@ -146,6 +171,16 @@ impl ProjectHeaders {
         if directories.is_empty() || is_of_a_library(name) {
             return None;
         }
+        let found = self.found_within(directories, name, includer);
+        recorded(&found, || Question::HeaderWithin {
+            directories: directories.to_vec(),
+            name: name.to_owned(),
+            includer: includer.to_path_buf(),
+        });
+        found
+    }
+
+    fn found_within(&self, directories: &[PathBuf], name: &str, includer: &Path) -> Option<Header> {
         let root = self.root_of(&std::path::absolute(includer).ok()?)?;
         let paths = directories.iter().map(|directory| plain(&directory.join(name)));
         let path = paths.filter(|path| path.starts_with(&root)).find(|path| path.is_file())?;
@@ -153,14 +188,20 @@ impl ProjectHeaders {
         Some(Header { path, inside })
     }
 
-    /// The files of the project that `is_wanted` accepts, in groups: those below the directory of `file`, then those below
+    /// The files of the project of a kind, in groups: those below the directory of `file`, then those below
     /// the one around it that are not among these, and so on up to the root. Each group is in the order of its paths.
-    pub fn around(&self, file: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<Group> {
+    pub fn around(&self, file: &Path, kind: Kind) -> Vec<Group> {
+        let groups = self.groups(file, kind);
+        recorded(&groups, || Question::Around { file: file.to_path_buf(), kind: kind.name.to_owned() });
+        groups
+    }
+
+    fn groups(&self, file: &Path, kind: Kind) -> Vec<Group> {
         let Ok(file) = std::path::absolute(file) else { return Vec::new() };
         let Some(root) = self.root_of(&file) else { return Vec::new() };
         let project = self.project(&root);
         let index = project.get_or_init(|| walk(&root));
-        let mut rest: Vec<&PathBuf> = index.values().flatten().filter(|path| is_wanted(path)).collect();
+        let mut rest: Vec<&PathBuf> = index.values().flatten().filter(|path| (kind.is_wanted)(path)).collect();
         rest.sort();
         let directories = file.ancestors().skip(1).take_while(|directory| directory.starts_with(&root));
         let mut groups = Vec::new();
@@ -176,10 +217,17 @@ impl ProjectHeaders {
     /// The files of the project, and of the run, in whose text `words` finds `word`: those that share most directories with
     /// `file` first. Each project is read once for each kind of words.
     pub fn naming(&self, file: &Path, word: &str, words: Words) -> Vec<Header> {
+        let found = self.found_naming(file, word, words);
+        let (word, kind) = (word.to_owned(), words.name.to_owned());
+        recorded(&found, || Question::Naming { file: file.to_path_buf(), word, kind });
+        found
+    }
+
+    fn found_naming(&self, file: &Path, word: &str, words: Words) -> Vec<Header> {
         let Ok(file) = std::path::absolute(file) else { return Vec::new() };
         let file = plain(&file);
         let root = self.root_of(&file);
-        let key = (words.of_text as usize, root.clone());
+        let key = (words.name, root.clone());
         let named = Arc::clone(self.named.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         let named = named.get_or_init(|| {
             let project = root.as_ref().map(|root| self.project(root));
@@ -197,9 +245,51 @@ impl ProjectHeaders {
         found.into_iter().map(|path| Header { path: path.clone(), inside: inside(path) }).collect()
     }
 
+    /// The answer to a question that was recorded, as the project is now: `kinds` and `words` are those that were asked about.
+    /// `None` for a question that is not asked here.
+    pub fn answer(&self, question: &Question, kinds: &[Kind], words: &[Words]) -> Option<Fingerprint> {
+        match question {
+            Question::Header { name, includer } => Some(Fingerprint::of_value(&self.found(name, includer))),
+            Question::HeaderWithin { directories, name, includer } => {
+                Some(Fingerprint::of_value(&self.found_within(directories, name, includer)))
+            }
+            Question::Around { file, kind } => {
+                let kind = kinds.iter().find(|known| known.name == kind)?;
+                Some(Fingerprint::of_value(&self.groups(file, *kind)))
+            }
+            Question::Naming { file, word, kind } => {
+                let words = words.iter().find(|known| known.name == kind)?;
+                Some(Fingerprint::of_value(&self.found_naming(file, word, *words)))
+            }
+            Question::Including { .. } => None,
+        }
+    }
+
+    /// All files of the project of a file: as long as they are the same, so are the answers that hang on names alone.
+    pub fn listing(&self, file: &Path) -> Option<Fingerprint> {
+        let root = self.root_of(&std::path::absolute(file).ok()?)?;
+        let mut listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(*listings.entry(root.clone()).or_insert_with(|| {
+            let project = self.project(&root);
+            let mut files: Vec<&PathBuf> = project.get_or_init(|| walk(&root)).values().flatten().collect();
+            files.sort();
+            Fingerprint::of_value(&files)
+        }))
+    }
+
     fn root_of(&self, file: &Path) -> Option<PathBuf> {
-        let is_root = |directory: &&Path| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists());
-        let of_repository = file.ancestors().skip(1).find(is_root).map(Path::to_path_buf);
+        let directory = file.parent()?;
+        if let Some(known) = self.roots.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return known.clone();
+        }
+        let root = self.root_found(file);
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        roots.insert(directory.to_path_buf(), root.clone());
+        root
+    }
+
+    fn root_found(&self, file: &Path) -> Option<PathBuf> {
+        let of_repository = file.parent().and_then(root_around);
         let given = || self.given.iter().filter_map(|given| std::path::absolute(given).ok());
         of_repository.or_else(|| given().find(|given| file.starts_with(given)))
     }
@@ -208,6 +298,12 @@ impl ProjectHeaders {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(projects.entry(root.to_path_buf()).or_default())
     }
+}
+
+/// The root of the repository that a directory belongs to.
+pub fn root_around(directory: &Path) -> Option<PathBuf> {
+    let is_root = |directory: &&Path| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists());
+    directory.ancestors().find(is_root).map(Path::to_path_buf)
 }
 
 /// The files by the words in their text.
@@ -223,6 +319,11 @@ fn named_in(files: &[&PathBuf], words: Words) -> Named {
         }
     }
     named
+}
+
+/// The work at hand has asked this, and got that answer.
+fn recorded(answer: &impl std::fmt::Debug, question: impl FnOnce() -> Question) {
+    record(|| Dependency::Answer(question(), Fingerprint::of_value(answer)));
 }
 
 fn inside(path: &Path, root: &Path) -> PathBuf {
@@ -283,7 +384,7 @@ fn nearest<'a>(candidates: impl Iterator<Item = &'a PathBuf>, includer: &Path) -
     }
     best.sort();
     let (first, others) = best.split_first()?;
-    let text = |path: &Path| std::fs::read(path).ok();
+    let text = |path: &Path| disk::read(path).ok();
     let is_same = others.is_empty() || others.iter().all(|other| text(other) == text(first));
     is_same.then(|| (*first).clone())
 }
@@ -355,7 +456,8 @@ mod tests {
         let root =
             tree(&[("a/b/k.cl", ""), ("a/b/host/main.c", ""), ("a/main.c", ""), ("c/main.c", ""), ("a/x.h", "")]);
         let headers = ProjectHeaders::new(&[root.path().to_path_buf()]);
-        let groups = headers.around(&root.path().join("a/b/k.cl"), |path| path.ends_with("main.c"));
+        let kind = Kind { name: "main", is_wanted: |path| path.ends_with("main.c") };
+        let groups = headers.around(&root.path().join("a/b/k.cl"), kind);
         let names = |group: &Group| group.files.iter().map(|file| file.inside.to_str().unwrap().to_owned()).collect();
         let found: Vec<Vec<String>> = groups.iter().map(names).collect();
         assert_eq!(found, [["a/b/host/main.c"], ["a/main.c"], ["c/main.c"]]);

@@ -9,8 +9,10 @@
 //! and the front ends must agree on.
 
 mod characters;
+pub mod dependencies;
 mod dialect;
 pub mod discover;
+pub mod disk;
 pub mod headers;
 mod line_index;
 
@@ -19,6 +21,7 @@ pub use dialect::{Dialect, OpenClVersion};
 pub use line_index::{LineColumn, LineIndex};
 
 use crate::arena::{Arena, Handle};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +32,7 @@ pub type FileId = Handle<SourceFile>;
 pub type ExpansionId = Handle<Expansion>;
 
 /// The language of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Language {
     /// CUDA C++ (`.cu`, `.cuh`) and HIP (`.hip`), which has the same rules.
     Cuda,
@@ -49,7 +52,7 @@ pub struct SourceFile {
 }
 
 /// One macro expansion: where the macro was called.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expansion {
     /// Name of the macro.
     pub name: String,
@@ -61,7 +64,7 @@ pub struct Expansion {
 ///
 /// For a token that a macro body contributed, `file`, `start` and `end` are the token's place in the
 /// macro's definition; [`SourceMap::visible`] gives the outermost call, which is what users are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// The file.
     pub file: FileId,

@@ -1,12 +1,17 @@
-//! What was typed of how a run is divided: among threads, and among processes whose reports `merge` puts together.
+//! What was typed of which part of a run is done, and how it is divided: among threads, and among processes whose reports `merge` puts together.
 
 use super::FailOn;
+use super::keeping::CacheArgs;
 use clap::Args;
 use std::path::PathBuf;
 
 /// Which part of the run this process does, and by how many threads.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct WorkArgs {
+    /// Check those files alone that have changed since this revision of git, include such a file, launch its kernels or have
+    /// kernels that it launches; all the others are looked at for what they say of these
+    #[arg(long, value_name = "REV", conflicts_with = "shard")]
+    pub(in crate::cli) changed_since: Option<String>,
     /// Files to check at once [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) jobs: Option<u16>,
@@ -14,6 +19,8 @@ pub(in crate::cli) struct WorkArgs {
     /// written (with --format json or sarif)
     #[arg(long, value_name = "K/N", value_parser = portion, conflicts_with_all = ["fix", "reproduce", "max_findings"])]
     pub(in crate::cli) shard: Option<Portion>,
+    #[command(flatten)]
+    pub(in crate::cli) cache: CacheArgs,
 }
 
 /// One of several equal shares.

@@ -8,6 +8,7 @@
 use super::wire::{self, Greeting, Job, Parsed, Reply, WireError};
 use super::worker::MEMORY_VARIABLE;
 use crate::children::{self, Child};
+use crate::source::dependencies::a_clock_decides;
 use std::ffi::OsString;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { deadline: Duration::from_secs(20), memory: 3 << 30 }
+        Limits { deadline: Duration::from_secs(120), memory: 3 << 30 }
     }
 }
 
@@ -118,7 +119,8 @@ impl Pool {
         if worker.jobs.send(job).is_err() {
             return Err(Failure::Died);
         }
-        let reply = worker.wait(self.limits.deadline)?;
+        // A library that is late or dies here may answer elsewhere.
+        let reply = worker.wait(self.limits.deadline).inspect_err(|_| a_clock_decides())?;
         // Only a worker that answered is asked again; any other is killed by its `drop`.
         self.idle().push(worker);
         match reply {

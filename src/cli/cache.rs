@@ -1,0 +1,67 @@
+//! `--cache-dir` and `--no-cache`: where results of earlier runs are; and `raceproof clean`, which removes them.
+//!
+//! Guarantees: a directory that was named is used or complained about; the one that nobody named is left alone where it cannot be
+//! used, as on a disk that is read-only.
+
+use super::Exit;
+use super::args::{CacheArgs, CachePlace, CleanArgs};
+use super::output::remark;
+use crate::driver::store::{Removed, Store, clean};
+use crate::source::headers::root_around;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The directory that nobody named.
+const NAME: &str = ".raceproof_cache";
+/// The variables that say what `--no-cache` and `--cache-dir` say.
+const NO_CACHE: &str = "RACEPROOF_NO_CACHE";
+const CACHE_DIR: &str = "RACEPROOF_CACHE_DIR";
+
+/// Where results are kept, if they are.
+pub(super) fn store(args: &CacheArgs) -> Result<Option<Arc<Store>>> {
+    let is_off = std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty() && value != "0");
+    if args.no_cache || is_off {
+        return Ok(None);
+    }
+    let Some(place) = Place::of(&args.place) else { return Ok(None) };
+    match Store::open(&place.directory) {
+        Ok(store) => Ok(Some(Arc::new(store))),
+        Err(_) if place.named_by.is_none() => Ok(None),
+        Err(cause) => Err(cause).with_context(|| place.about()),
+    }
+}
+
+/// Runs `clean`.
+pub(super) fn run(args: &CleanArgs) -> Result<Exit> {
+    let place = Place::of(&args.place).context("there is no current directory")?;
+    match clean(&place.directory).with_context(|| place.about())? {
+        Removed::Gone => remark(&format!("removed {}", place.directory.display())),
+        Removed::Nothing => remark(&format!("nothing to remove: there is no {}", place.directory.display())),
+    }
+    Ok(Exit::Clean)
+}
+
+/// A directory, and what named it.
+struct Place {
+    directory: PathBuf,
+    named_by: Option<&'static str>,
+}
+
+impl Place {
+    fn of(typed: &CachePlace) -> Option<Place> {
+        if let Some(directory) = &typed.cache_dir {
+            return Some(Place { directory: directory.clone(), named_by: Some("--cache-dir") });
+        }
+        if let Some(directory) = std::env::var_os(CACHE_DIR).filter(|value| !value.is_empty()) {
+            return Some(Place { directory: directory.into(), named_by: Some(CACHE_DIR) });
+        }
+        let here = std::env::current_dir().ok()?;
+        let root = root_around(&here).unwrap_or(here);
+        Some(Place { directory: root.join(NAME), named_by: None })
+    }
+
+    fn about(&self) -> String {
+        format!("{}: {}", self.named_by.unwrap_or("the cache"), self.directory.display())
+    }
+}

@@ -1,0 +1,81 @@
+//! `check --changed-since REF`: which files git says have changed, and which of the files that were named these changes concern.
+//!
+//! What git tracks counts as it is now, committed or not, and what it does not track unless it ignores it.
+//!
+//! Deliberately absent: which files a change concerns ([`crate::driver::changed`]).
+
+use super::output::remark;
+use crate::driver::changed::{ChangedFile, concerned};
+use crate::driver::options::{Options, Part};
+use crate::driver::parallel::Input;
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Leaves of the inputs those that what has changed since a revision may concern.
+pub(super) fn choose(revision: &str, inputs: &mut Vec<Input>, options: &mut Options) -> Result<()> {
+    let is_text = |input: &Input| matches!(input, Input::Text(..));
+    ensure!(!inputs.iter().any(is_text), "--changed-since: standard input is no file; give files and directories");
+    let files: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_path_buf()).collect();
+    let chosen = since(revision, &files, options)?;
+    if chosen.len() < files.len() {
+        let (left, all) = (chosen.len(), files.len());
+        remark(&format!("{left} of {all} files are concerned by what has changed since {revision}"));
+    }
+    *inputs = chosen.into_iter().map(Input::File).collect();
+    options.workload.part = Part::Chosen(files.into());
+    Ok(())
+}
+
+/// The files among `files` that what has changed since a revision may concern.
+fn since(revision: &str, files: &[PathBuf], options: &Options) -> Result<Vec<PathBuf>> {
+    ensure!(!revision.is_empty() && !revision.starts_with('-'), "--changed-since: `{revision}` is no revision");
+    let directories = files.iter().filter_map(|file| std::path::absolute(file).ok()?.parent().map(Path::to_path_buf));
+    let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
+    for directory in directories.collect::<BTreeSet<_>>() {
+        if repositories.iter().all(|known| !directory.starts_with(known)) {
+            let root = git(&directory, &["rev-parse", "--show-toplevel"])?;
+            repositories.insert(PathBuf::from(String::from_utf8_lossy(&root).trim_end()));
+        }
+    }
+    let mut changes = Vec::new();
+    for repository in &repositories {
+        changes.extend(in_repository(repository, revision)?);
+    }
+    Ok(concerned(files, &changes, &options.include_dirs, options.headers.as_deref()))
+}
+
+/// What has changed in a repository.
+fn in_repository(repository: &Path, revision: &str) -> Result<Vec<ChangedFile>> {
+    let tracked = git(repository, &["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", revision, "--"])?;
+    let untracked = git(repository, &["ls-files", "--others", "--exclude-standard", "-z"])?;
+    let names = |list: Vec<u8>| -> Vec<String> {
+        let names = list.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    };
+    let before = |name: &str| {
+        let text = git(repository, &["cat-file", "blob", &format!("{revision}:{name}")]).ok()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    };
+    let tracked = names(tracked).into_iter().map(|name| (before(&name), name));
+    let untracked = names(untracked).into_iter().map(|name| (None, name));
+    let changed = tracked.chain(untracked).map(|(before, name)| ChangedFile { path: repository.join(name), before });
+    Ok(changed.collect())
+}
+
+/// What git answers in a directory. It runs nothing that the repository configures.
+fn git(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+    let quiet = ["-c", "core.fsmonitor=false"];
+    let output = Command::new("git")
+        .args(quiet)
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .output()
+        .context("--changed-since needs git, which cannot be started")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or("it ended without a word");
+    ensure!(output.status.success(), "--changed-since: git, in {}: {said}", directory.display());
+    Ok(output.stdout)
+}

@@ -1,0 +1,76 @@
+//! The files on disk, as analysis reads them: everything that it sees of them is recorded ([`super::dependencies`]).
+//!
+//! Deliberately absent: walking directories ([`super::discover`], [`super::headers`]), and what is read beside analysis:
+//! options, logs, programs that are run.
+
+use super::dependencies::{Content, Dependency, Fingerprint, Stamp, record};
+use std::io;
+use std::path::Path;
+
+/// Larger files are refused: offsets are 32 bits wide, and no kernel is that long.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Why a source file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unread {
+    /// The system did not give it.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// It has so many bytes.
+    #[error("{0} bytes are more than the {MAX_FILE_BYTES} that a source file may have")]
+    TooLarge(u64),
+}
+
+/// The bytes of a source file.
+///
+/// # Errors
+/// It cannot be read, or is too large.
+pub fn read_source(path: &Path) -> Result<Vec<u8>, Unread> {
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if size > MAX_FILE_BYTES { Err(Unread::TooLarge(size)) } else { Ok(read(path)?) }
+}
+
+/// Text of the same length: every byte that is not part of UTF-8 becomes `?`, so that offsets hold.
+pub fn decode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    text
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // Before it is read: whoever changes it in between leaves a stamp that is no longer true.
+    let stamp = Stamp::of(path);
+    let bytes = std::fs::read(path);
+    record(|| {
+        let content = |bytes| Content { bytes: Fingerprint::of(bytes), stamp: stamp.filter(Stamp::is_steady) };
+        Dependency::File(path.to_path_buf(), bytes.as_deref().ok().map(content))
+    });
+    bytes
+}
+
+/// Whether there is a file at the path.
+pub fn is_file(path: &Path) -> bool {
+    let is_file = path.is_file();
+    record(|| Dependency::Presence(path.to_path_buf(), is_file));
+    is_file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoding_keeps_offsets() {
+        let bytes = b"ab\xffc\xc3\xa9\xc3";
+        let text = decode(bytes);
+        assert_eq!(text, "ab?cé?");
+        assert_eq!(text.len(), bytes.len());
+    }
+}
