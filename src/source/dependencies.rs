@@ -5,7 +5,7 @@
 //!
 //! Guarantees: what is recorded is of one piece of work, on whatever threads its parts are done ([`at_work`],
 //! [`working_for`]); a piece of work that is begun while another one waits on the same thread is no part of it. What a clock
-//! has cut short is known ([`a_clock_decided`]): such results are good for one run only.
+//! has cut short is known ([`a_clock_decided`], [`Dependency::Silence`]): such results are good for one run only.
 //!
 //! Deliberately absent: how answers are held against each other later, and what is not in files: options and tools.
 
@@ -159,6 +159,8 @@ pub enum Dependency {
     Presence(PathBuf, bool),
     /// The project gives this answer.
     Answer(Question, Fingerprint),
+    /// A program that was asked did not answer, and may do so another time.
+    Silence,
 }
 
 /// What a file holds.
@@ -180,6 +182,7 @@ enum Key {
     File(PathBuf),
     Presence(PathBuf),
     Question(Question),
+    Silence,
 }
 
 impl Dependencies {
@@ -188,8 +191,14 @@ impl Dependencies {
             Dependency::File(path, _) => Key::File(path.clone()),
             Dependency::Presence(path, _) => Key::Presence(path.clone()),
             Dependency::Answer(question, _) => Key::Question(question.clone()),
+            Dependency::Silence => Key::Silence,
         };
         self.0.entry(key).or_insert(dependency);
+    }
+
+    /// Whether a result that hangs on them is good for another time.
+    pub fn can_be_kept(&self) -> bool {
+        !self.0.contains_key(&Key::Silence)
     }
 
     /// All of them, in no order that means anything.
@@ -209,7 +218,8 @@ thread_local! {
 /// Whether a clock has cut something short in this process.
 static CLOCK_DECIDED: AtomicBool = AtomicBool::new(false);
 
-/// A limit of time ended something that would have answered: what is found from here on is good for this run only.
+/// A limit of time ended something that would have answered, and whose answers files share: what is found from here on is good for
+/// this run only.
 pub fn a_clock_decides() {
     CLOCK_DECIDED.store(true, Ordering::Release);
 }
@@ -299,6 +309,16 @@ mod tests {
             std::thread::spawn(|| working_for(recorder, || record(|| presence("a")))).join().unwrap();
         });
         assert_eq!(paths(all), [presence("a")]);
+    }
+
+    #[test]
+    fn what_did_not_answer_is_asked_again() {
+        let ((), answered) = recording(|| record(|| presence("a")));
+        let ((), silent) = recording(|| {
+            record(|| presence("a"));
+            record(|| Dependency::Silence);
+        });
+        assert!(answered.can_be_kept() && !silent.can_be_kept());
     }
 
     #[test]

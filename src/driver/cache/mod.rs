@@ -50,7 +50,7 @@ impl Cache {
 
     /// Keeps the report on a file. What cannot be written costs the next run its time, and nobody anything else.
     pub(super) fn keep(&self, path: &Path, report: &FileReport, dependencies: Dependencies) {
-        if a_clock_decided() {
+        if a_clock_decided() || !dependencies.can_be_kept() {
             return;
         }
         let entry = Entry { dependencies: self.world.held(dependencies), report: entry::Kept::of(report) };

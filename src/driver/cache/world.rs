@@ -58,6 +58,7 @@ impl World {
     pub(super) fn holds(&self, held: &Held, units: &Units) -> bool {
         match &held.dependency {
             Dependency::File(path, content) => self.has(path, content.as_ref()),
+            Dependency::Silence => false,
             Dependency::Presence(path, is_there) => self.now(path).stamp.is_some() == *is_there,
             Dependency::Answer(Question::Including { file }, answer) => units.answer(file) == *answer,
             Dependency::Answer(question, answer) => {

@@ -8,7 +8,7 @@
 use super::wire::{self, Greeting, Job, Parsed, Reply, WireError};
 use super::worker::MEMORY_VARIABLE;
 use crate::children::{self, Child};
-use crate::source::dependencies::a_clock_decides;
+use crate::source::dependencies::{Dependency, a_clock_decides, record};
 use std::ffi::OsString;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -116,11 +116,12 @@ impl Pool {
     /// Has a worker do `job`.
     pub(super) fn ask(&self, job: Job) -> Result<Parsed, Failure> {
         let worker = self.take()?;
-        if worker.jobs.send(job).is_err() {
-            return Err(Failure::Died);
-        }
-        // A library that is late or dies here may answer elsewhere.
-        let reply = worker.wait(self.limits.deadline).inspect_err(|_| a_clock_decides())?;
+        let reply = match worker.jobs.send(job) {
+            Ok(()) => worker.wait(self.limits.deadline),
+            Err(_) => Err(Failure::Died),
+        };
+        // A library that is late or dies now may answer another time.
+        let reply = reply.inspect_err(|_| record(|| Dependency::Silence))?;
         // Only a worker that answered is asked again; any other is killed by its `drop`.
         self.idle().push(worker);
         match reply {
@@ -160,7 +161,7 @@ impl Worker {
             .env(MEMORY_VARIABLE, limits.memory.to_string())
             .stderr(Stdio::null());
         let (child, input, output) = children::start(&mut command)
-            .map_err(|error| Failure::Unusable(format!("no worker process can be started: {error}")))?;
+            .map_err(|error| passing(format!("no worker process can be started: {error}")))?;
         let (jobs, taken) = mpsc::channel();
         let (given, replies) = mpsc::channel();
         let (greet, greeting) = mpsc::channel();
@@ -169,7 +170,7 @@ impl Worker {
         let conversation = std::thread::Builder::new().spawn(move || {
             converse(&mut BufWriter::new(input), &mut BufReader::new(output), &taken, &given, &greet);
         });
-        conversation.map_err(|error| Failure::Unusable(format!("no thread can be started: {error}")))?;
+        conversation.map_err(|error| passing(format!("no thread can be started: {error}")))?;
         match await_from(&greeting, limits.deadline) {
             Ok(Greeting::Ready(version)) => {
                 worker.version = version;
@@ -184,6 +185,12 @@ impl Worker {
     fn wait(&self, deadline: Duration) -> Result<Reply, Failure> {
         await_from(&self.replies, deadline)
     }
+}
+
+/// A trouble of the machine, which may be over when the next run begins.
+fn passing(why: String) -> Failure {
+    a_clock_decides();
+    Failure::Unusable(why)
 }
 
 fn await_from<T>(from: &Receiver<Result<T, Failure>>, deadline: Duration) -> Result<T, Failure> {
