@@ -103,8 +103,7 @@ impl<'u> Effects<'_, 'u> {
     fn changed_by(&mut self, value: &'u syntax::Expr, wanted: Use, changed: &mut Changes<'u>) {
         let mut open = vec![(value, wanted)];
         while let Some((value, wanted)) = open.pop() {
-            // About what looking up its names takes.
-            work::spend(3);
+            work::spend(1);
             match &value.kind {
                 // An object as a whole is read by a function of its class, which may change it.
                 ExprKind::Path(path) => {

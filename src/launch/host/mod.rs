@@ -65,7 +65,7 @@ pub struct Resolved {
 }
 
 /// Units of work that knowing what host variables of one file hold may take. Beyond it less is known of launches.
-const MOST_WORK: u64 = 4_000_000;
+const MOST_WORK: u64 = 20_000_000;
 
 /// Resolves a unit: its kernels, with the template arguments that its host code gives them, and the launches there.
 pub fn resolve(unit: Unit) -> Resolved {
