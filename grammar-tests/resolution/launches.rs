@@ -484,6 +484,17 @@ fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
     }
 }
 
+/// A kernel that is defined elsewhere is asked about and handed on like others.
+#[test]
+fn names_of_kernels_that_are_only_declared_are_followed() {
+    let found = launched(
+        "typedef void (*F)(float *); __global__ void far(float *); static void go(F f) { f<<<1, 32>>>(0); }
+         int main() { cudaFuncSetAttribute(far, cudaFuncAttributeMaxDynamicSharedMemorySize, 9); far<<<1, 32>>>(0); go(far); }",
+    );
+    let given: Vec<Given> = found.launches().iter().map(|launch| launch.given[0]).collect();
+    assert_eq!(given, [Given::ByAxis, Given::ByAxis]);
+}
+
 /// Of two functions that call each other, what holds of one while the other is looked at is not kept when it turns out that
 /// the other lets the kernel escape.
 #[test]

@@ -130,7 +130,7 @@ impl<'u> Resolver<'u> {
             let may_be_here = is_declared || self.scopes[current.0].record.is_some();
             let mut found = if may_be_here { self.names_seen_in(current, name) } else { Vec::new() };
             self.settle_using(current);
-            for namespace in self.used_in(current).into_iter().filter(|_| is_declared) {
+            for namespace in self.used_in(current) {
                 used.push((self.common_namespace(current, namespace), namespace));
             }
             for &(_, namespace) in used.iter().filter(|(appears, _)| *appears == current) {

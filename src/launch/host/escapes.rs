@@ -62,14 +62,15 @@ type Local<'u> = (*const syntax::Function, &'u str);
 /// What these functions and initialisers do with names that may be kernels'.
 pub(super) fn uses_of_kernels<'u>(
     names: &mut Declared<'u>,
+    items: &'u [Item],
     functions: &[FunctionDecl<'u>],
     initializers: &[&'u syntax::Expr],
 ) -> Uses<'u> {
-    let mut followed = Followed::default();
+    // Those that are defined elsewhere are launched here, too.
+    let mut followed = Followed { kernels: kernels_of(items).into_keys().collect(), ..Followed::default() };
     let mut strays = Vec::new();
     for decl in functions {
         followed.functions.entry(decl.syntax.name()).or_default().push(decl.syntax);
-        followed.kernels.extend(decl.syntax.is_kernel().then(|| decl.syntax.name()));
     }
     let kernels = followed.kernels.clone();
     let names_kernel = |path: &syntax::Path| path.segments.last().is_some_and(|it| kernels.contains(&*it.name.text));

@@ -96,7 +96,7 @@ fn find<'u>(names: &mut Declared<'u>, unit: &'u Unit) -> Found<'u> {
         methods: if names.language() == Language::Cuda { unit::methods_in(&unit.items) } else { Methods::default() },
         members: members::members_of_methods(&unit.items),
     };
-    let uses = escapes::uses_of_kernels(names, &functions, &initializers);
+    let uses = escapes::uses_of_kernels(names, &unit.items, &functions, &initializers);
     let mut calls = Calls::of(open);
     let mut found = Found::default();
     names.begin_host();
