@@ -37,7 +37,10 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.workload.jobs = args.work.jobs.map(usize::from);
-    options.workload.cache = super::cache::store(&args.work.cache)?;
+    // Of standard input nothing is kept.
+    if args.paths.iter().any(|path| path.as_os_str() != "-") {
+        options.workload.cache = super::cache::store(&args.work.cache)?;
+    }
     options.headers = headers(args.source.headers, &args.paths);
     // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
     let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
