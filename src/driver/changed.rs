@@ -1,17 +1,20 @@
 //! Which files of a run a change may concern: those that have changed, those that include one that has, those with kernels that
-//! one of them launches, those that launch kernels of one of them, and those that a build file speaks for that has.
+//! one of them launches or defines, too, those that launch kernels of one of them, and those that a build file, or host code that
+//! hands options to a compiler, speaks for that has.
 //!
 //! Guarantees: everything that a verdict may hang on is looked at by its text, generously: a file that is left out has no way to
 //! a file that has changed.
 //!
-//! Deliberately absent: which files have changed (whoever asks says so), and what depends on them in fact, which only a check
+//! Deliberately absent: the database of a build (`-p`); which files have changed (whoever asks says so); and what depends on them in fact, which only a check
 //! shows ([`cache`](super::cache) keeps that).
 
 use super::launched::{DEFINED, LAUNCHED};
 use super::stated::{BUILD_FILES, HOST_FILES};
 use crate::preprocess::normalized;
+use crate::source::Language;
+use crate::source::discover::language_of;
 use crate::source::disk::decode;
-use crate::source::headers::ProjectHeaders;
+use crate::source::headers::{ProjectHeaders, included};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -36,14 +39,24 @@ pub fn concerned(
     let kernels = Kernels::of(changes);
     let builds: Vec<&Path> =
         changed.iter().filter(|path| (BUILD_FILES.is_wanted)(path)).filter_map(|path| path.parent()).collect();
+    let states_options = changes.iter().any(may_state_options);
     let is_concerned = |path: &&PathBuf| {
         let file = absolute(path);
+        let text = text_of(&file);
         changed.contains(&file)
+            || states_options && language_of(&file) == Some(Language::OpenCl)
             || builds.iter().any(|directory| file.starts_with(directory))
             || includes.reach_a_change(&file)
-            || kernels.concern(&text_of(&file))
+            || kernels.concern(&text)
     };
     all.iter().filter(is_concerned).cloned().collect()
+}
+
+/// Whether a file may hand options to the compiler of OpenCL, which any program of the project may be compiled with.
+fn may_state_options(change: &ChangedFile) -> bool {
+    let has_options = |text: &str| text.contains("-D");
+    (HOST_FILES.is_wanted)(&change.path)
+        && (has_options(&text_of(&absolute(&change.path))) || change.before.as_deref().is_some_and(has_options))
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -86,7 +99,7 @@ impl Includes<'_> {
         }
         let text = text_of(file);
         let included: Vec<PathBuf> =
-            text.lines().filter_map(included).flat_map(|name| self.named(name, file)).collect();
+            text.lines().filter_map(included).flat_map(|(name, _)| self.named(name, file)).collect();
         self.known.insert(file.to_path_buf(), included.clone());
         included
     }
@@ -112,16 +125,6 @@ fn is_name(component: &std::path::Component<'_>) -> bool {
     matches!(component, std::path::Component::Normal(_))
 }
 
-/// The name in `#include "name"` or `#include <name>`.
-fn included(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
-    let (close, rest) = match rest.strip_prefix('"') {
-        Some(rest) => ('"', rest),
-        None => ('>', rest.strip_prefix('<')?),
-    };
-    Some(rest.split_once(close)?.0)
-}
-
 /// The kernels of files that have changed, before and after.
 struct Kernels {
     launched: BTreeSet<String>,
@@ -145,8 +148,9 @@ impl Kernels {
     /// Whether a file has kernels that are launched there, or launches kernels that are defined there.
     fn concern(&self, text: &str) -> bool {
         let own: BTreeSet<String> = defined(text).collect();
-        own.iter().any(|name| self.launched.contains(name))
-            || (LAUNCHED.of_text)(text).iter().any(|name| self.defined.contains(name) && !own.contains(name))
+        // Of two definitions of one name, the nearer one is launched.
+        own.iter().any(|name| self.launched.contains(name) || self.defined.contains(name))
+            || (LAUNCHED.of_text)(text).iter().any(|name| self.defined.contains(name))
     }
 }
 
@@ -216,9 +220,9 @@ mod tests {
             ("main.cpp", "clCreateKernel(p, \"scale\", 0);\n"),
             ("other.cu", "void g() {}\n"),
         ];
-        assert_eq!(concerned_by(&files, "k.cu", None), ["k.cu", "host.cu"]);
+        assert_eq!(concerned_by(&files, "k.cu", None), ["k.cu", "host.cu", "own.cu"]);
         assert_eq!(concerned_by(&files, "host.cu", None), ["k.cu", "host.cu", "own.cu"]);
-        assert_eq!(concerned_by(&files, "own.cu", None), ["host.cu", "own.cu"]);
+        assert_eq!(concerned_by(&files, "own.cu", None), ["k.cu", "host.cu", "own.cu"]);
         assert_eq!(concerned_by(&files, "main.cpp", None), ["x.cl"]);
         // A launch that is no longer there.
         assert_eq!(
@@ -231,5 +235,7 @@ mod tests {
     fn a_build_file_speaks_for_what_lies_below() {
         let files = [("a/k.cu", ""), ("b/k.cu", ""), ("a/Makefile", "all:\n")];
         assert_eq!(concerned_by(&files, "a/Makefile", None), ["a/k.cu"]);
+        let files = [("x/k.cl", ""), ("x/k.cu", ""), ("y/main.cpp", "build(\"-DN=4\");")];
+        assert_eq!(concerned_by(&files, "y/main.cpp", None), ["x/k.cl"]);
     }
 }

@@ -23,11 +23,12 @@ use crate::launch::Facts;
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
 use crate::prove::premises::Proofs;
+use crate::source::fingerprint::Hashed;
 use crate::source::{Language, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 /// What is known of the kernels of one run.
@@ -74,7 +75,7 @@ impl Memo {
     fn key(&self, subject: &impl fmt::Debug) -> Key {
         let mut text = Hashed(self.keys.each_ref().map(BuildHasher::build_hasher));
         write!(text, "{subject:?}").expect("hashing does not fail");
-        text.0.map(|hasher| hasher.finish())
+        text.finish()
     }
 }
 
@@ -114,15 +115,6 @@ impl Entry<'_> {
             memo.verdicts.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
         }
         verdict
-    }
-}
-
-struct Hashed<H>([H; 2]);
-
-impl<H: Hasher> Write for Hashed<H> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.iter_mut().for_each(|hasher| hasher.write(text.as_bytes()));
-        Ok(())
     }
 }
 

@@ -5,7 +5,8 @@
 //!
 //! Deliberately absent: any limit of size; `raceproof clean` removes all of it.
 
-use crate::source::dependencies::{Fingerprint, Stamp};
+use crate::source::dependencies::Stamp;
+use crate::source::fingerprint::Fingerprint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Write};

@@ -14,7 +14,9 @@ use super::{Checked, Options};
 use crate::diagnostic::report::{FileReport, KernelReport, Race, ScopeKind};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::normalized;
-use crate::source::dependencies::{Dependency, Fingerprint, Question, record};
+use crate::source::dependencies::{Dependency, Question, record};
+use crate::source::fingerprint::Fingerprint;
+use crate::source::headers::{Delimiters, included};
 use crate::source::{Span, disk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -195,22 +197,13 @@ impl Scan<'_> {
 
 /// The name in `#include "name"`.
 fn quoted_include(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-    let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
-    Some(name)
+    included(line).filter(|(_, delimiters)| *delimiters == Delimiters::Quotes).map(|(name, _)| name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::driver::parallel::{Input, Unwatched, check_all};
-
-    #[test]
-    fn quoted_includes_are_found() {
-        assert_eq!(quoted_include("  # include \"a/b.cu\" // c"), Some("a/b.cu"));
-        assert_eq!(quoted_include("#include <a.h>"), None);
-        assert_eq!(quoted_include("// #include \"a.h\""), None);
-    }
 
     #[test]
     fn a_file_without_its_macros_is_judged_in_the_unit_that_includes_it() {

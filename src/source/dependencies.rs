@@ -9,69 +9,14 @@
 //!
 //! Deliberately absent: how answers are held against each other later, and what is not in files: options and tools.
 
+use super::fingerprint::Fingerprint;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::fmt::{self, Write};
-use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// What something is, in 128 bits: equal ones have equal fingerprints, and others do not by any chance that matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Fingerprint([u64; 2]);
-
-impl Fingerprint {
-    /// Of bytes.
-    pub fn of(bytes: &[u8]) -> Fingerprint {
-        let mut hashed = Hashed::default();
-        hashed.add(bytes);
-        hashed.fingerprint()
-    }
-
-    /// Of a value, by all that its `Debug` shows.
-    pub fn of_value(value: &impl fmt::Debug) -> Fingerprint {
-        let mut hashed = Hashed::default();
-        write!(hashed, "{value:?}").expect("hashing does not fail");
-        hashed.fingerprint()
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}{:016x}", self.0[0], self.0[1])
-    }
-}
-
-/// Two hashes of the same text, which begin differently.
-struct Hashed([DefaultHasher; 2]);
-
-impl Default for Hashed {
-    fn default() -> Self {
-        let mut second = DefaultHasher::new();
-        second.write_u64(1);
-        Hashed([DefaultHasher::new(), second])
-    }
-}
-
-impl Hashed {
-    fn add(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|hasher| hasher.write(bytes));
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint(self.0.each_ref().map(Hasher::finish))
-    }
-}
-
-impl Write for Hashed {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.add(text.as_bytes());
-        Ok(())
-    }
-}
 
 /// Times younger than that say little: a file may be written again without a change of its times.
 const STEADY: Duration = Duration::from_secs(2);

@@ -3,7 +3,8 @@
 //! Deliberately absent: walking directories ([`super::discover`], [`super::headers`]), and what is read beside analysis:
 //! options, logs, programs that are run.
 
-use super::dependencies::{Content, Dependency, Fingerprint, Stamp, record};
+use super::dependencies::{Content, Dependency, Stamp, record};
+use super::fingerprint::Fingerprint;
 use std::io;
 use std::path::Path;
 

@@ -15,8 +15,9 @@
 //! preprocessor's; what the other files of a project say ([`ProjectHeaders::around`] only finds them, and
 //! [`ProjectHeaders::naming`] those in which others find a word).
 
-use super::dependencies::{Dependency, Fingerprint, Question, record};
+use super::dependencies::{Dependency, Question, record};
 use super::disk;
+use super::fingerprint::Fingerprint;
 use ignore::WalkBuilder;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -300,6 +301,25 @@ impl ProjectHeaders {
     }
 }
 
+/// How a directive names a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiters {
+    /// `"name"`
+    Quotes,
+    /// `<name>`
+    Brackets,
+}
+
+/// The header that a line of text includes, as far as it is written out.
+pub fn included(line: &str) -> Option<(&str, Delimiters)> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+    let (close, delimiters, rest) = match rest.strip_prefix('"') {
+        Some(rest) => ('"', Delimiters::Quotes, rest),
+        None => ('>', Delimiters::Brackets, rest.strip_prefix('<')?),
+    };
+    Some((rest.split_once(close)?.0, delimiters))
+}
+
 /// The root of the repository that a directory belongs to.
 pub fn root_around(directory: &Path) -> Option<PathBuf> {
     let is_root = |directory: &&Path| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists());
@@ -414,6 +434,14 @@ mod tests {
         let header = headers.find(name, &root.join(includer))?;
         assert_eq!(header.path, std::path::absolute(root.join(&header.inside)).unwrap());
         Some(header.inside.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn includes_are_found_in_lines() {
+        assert_eq!(included("  # include \"a/b.cu\" // c"), Some(("a/b.cu", Delimiters::Quotes)));
+        assert_eq!(included("#include <a.h>"), Some(("a.h", Delimiters::Brackets)));
+        assert_eq!(included("// #include \"a.h\""), None);
+        assert_eq!(included("#include NAME"), None);
     }
 
     #[test]

@@ -7,8 +7,8 @@
 use super::world::{Held, World};
 use crate::diagnostic::report::FileReport;
 use crate::diagnostic::spans::each_span;
-use crate::source::dependencies::Fingerprint;
 use crate::source::disk::decode;
+use crate::source::fingerprint::Fingerprint;
 use crate::source::{Expansion, ExpansionId, FileId, SourceMap, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@
 use crate::driver::front::FrontEnd;
 use crate::driver::options::{Contracts, Options, Reproductions, Settings, Timings};
 use crate::driver::store::Store;
-use crate::source::dependencies::Fingerprint;
+use crate::source::fingerprint::Fingerprint;
 
 /// The key of all results under these options; `None` where results are not kept.
 pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {

@@ -6,8 +6,9 @@
 use crate::driver::launched::{DEFINED, LAUNCHED};
 use crate::driver::stated::{BUILD_FILES, HOST_FILES};
 use crate::driver::units::Units;
-use crate::source::dependencies::{Content, Dependencies, Dependency, Fingerprint, Question, Stamp};
+use crate::source::dependencies::{Content, Dependencies, Dependency, Question, Stamp};
 use crate::source::disk::decode;
+use crate::source::fingerprint::Fingerprint;
 use crate::source::headers::{Kind, ProjectHeaders, Words};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
