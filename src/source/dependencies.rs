@@ -34,7 +34,9 @@ impl Stamp {
     /// Of a file, if there is one at the path.
     pub fn of(path: &Path) -> Option<Stamp> {
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        // A file is there, whatever its times are.
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = modified.map_or(0, |time| time.as_nanos());
         #[cfg(unix)]
         let (changed, number) = {
             use std::os::unix::fs::MetadataExt;
