@@ -205,6 +205,7 @@ fn changed_since_checks_what_a_change_concerns() {
     let (files, code, told) = checked(&["HEAD"]);
     assert_eq!((files.len(), code), (0, Some(0)));
     assert!(told.contains("0 of 3 files are concerned by what has changed since HEAD"), "{told}");
+    assert_eq!(checked(&["HEAD", "--kernel", "k"]).1, Some(0), "it is in a file that no change concerns");
     place.put("size.h", b"#define SIZE 2\n");
     assert_eq!(checked(&["HEAD"]).0, ["k.cu"]);
     git(&["commit", "-q", "-a", "-m", "second"]);

@@ -14,7 +14,7 @@ use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
-use crate::driver::options::Options;
+use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Input, Problem, Run, check_until};
 use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
@@ -74,8 +74,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         complain(&format!("interrupted: {left} of {all} files were not checked; what is reported is about the others"));
         return Ok(Exit::Interrupted(interrupt.exit_code()));
     }
-    // What a shard lacks may be in another one.
-    if share.is_none() {
+    // What a part of the files lacks may be in the others.
+    if matches!(options.workload.part, Part::All) {
         exit = exit.max(unmatched_kernels(&run, &options));
         exit = exit.max(unmatched_params(&run, &options));
         if let Some(contracts) = options.contracts.stated.as_ref().filter(|_| options.kernels.is_empty()) {
