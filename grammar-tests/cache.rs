@@ -211,8 +211,10 @@ fn changed_since_checks_what_a_change_concerns() {
     git(&["commit", "-q", "-a", "-m", "second"]);
     assert!(checked(&["HEAD"]).0.is_empty());
     assert_eq!(checked(&["HEAD~1"]).0, ["k.cu"]);
-    place.put("new.cu", RACY.as_bytes());
+    place.put("new.cu", RACY.replace("k(", "n(").as_bytes());
     assert_eq!(checked(&["HEAD"]).0, ["new.cu"]);
+    place.put("new.cu", RACY.as_bytes());
+    assert_eq!(checked(&["HEAD"]).0, ["k.cu", "new.cu", "other.cu"], "there are several kernels of the name now");
     let (_, code, told) = checked(&["no-such-revision"]);
     assert_eq!(code, Some(2));
     assert!(told.contains("--changed-since: git") && told.contains("no-such-revision"), "{told}");
