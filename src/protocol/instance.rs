@@ -11,6 +11,7 @@ use super::{AccessId, LoopId, Node, Origin, Protocol, Role};
 use crate::calculus::arithmetic;
 use crate::calculus::{BinaryOp, Expr, ExprId, Geometry, GeometryVar, VarId, operands};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// A thread of a launch, and what the launch passes.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +45,8 @@ pub struct Valuation<'p> {
     sizes: Sizes,
     params: &'p [Option<i128>],
     vars: FxHashMap<VarId, Value>,
+    /// What was computed in these turns.
+    known: RefCell<FxHashMap<ExprId, Value>>,
 }
 
 /// Sizes of a launch, as far as they are known.
@@ -68,35 +71,42 @@ impl<'p> Valuation<'p> {
         let Point { geometry, block, thread, params } = point;
         let ids = Ids { block: block.map(Some), thread: thread.map(Some) };
         let sizes = Sizes { block: geometry.block.map(Some), grid: geometry.grid.map(Some) };
-        Valuation { protocol, ids, sizes, params, vars: FxHashMap::default() }
+        Valuation { protocol, ids, sizes, params, vars: FxHashMap::default(), known: RefCell::default() }
     }
 
     /// Values that all threads of all launches of such sizes share: those of a thread of which nothing is known.
     pub fn of_all(protocol: &'p Protocol, sizes: Sizes, params: &'p [Option<i128>]) -> Self {
-        Valuation { protocol, ids: Ids::default(), sizes, params, vars: FxHashMap::default() }
+        let (ids, vars, known) = (Ids::default(), FxHashMap::default(), RefCell::default());
+        Valuation { protocol, ids, sizes, params, vars, known }
     }
 
     /// Enters turn 0 of a loop, having entered those around it.
     pub fn enter(&mut self, id: LoopId) {
         let each = &self.protocol.loops[id];
-        self.vars.insert(each.iteration, Value::Known(0));
+        self.change().insert(each.iteration, Value::Known(0));
         let starts: Vec<_> = each.carried.iter().map(|carried| (carried.var, self.value(carried.start))).collect();
-        self.vars.extend(starts);
+        self.change().extend(starts);
     }
 
     /// Goes to the next turn of a loop that was entered.
     pub fn advance(&mut self, id: LoopId) {
         let each = &self.protocol.loops[id];
         let next: Vec<_> = each.carried.iter().map(|carried| (carried.var, self.value(carried.next))).collect();
-        if let Some(Value::Known(turn)) = self.vars.get_mut(&each.iteration) {
+        if let Some(Value::Known(turn)) = self.change().get_mut(&each.iteration) {
             *turn += 1;
         }
-        self.vars.extend(next);
+        self.change().extend(next);
     }
 
     /// Says what a variable is in the turns that were entered, of which its start does not tell.
     pub fn set(&mut self, var: VarId, value: i128) {
-        self.vars.insert(var, Value::Known(value));
+        self.change().insert(var, Value::Known(value));
+    }
+
+    /// The variables, of which something is to change: what was computed of them no longer holds.
+    fn change(&mut self) -> &mut FxHashMap<VarId, Value> {
+        self.known.get_mut().clear();
+        &mut self.vars
     }
 
     /// Enters a loop and goes to the given turn.
@@ -107,15 +117,25 @@ impl<'p> Valuation<'p> {
         }
     }
 
-    /// The value of an expression.
+    /// The value of an expression. What it is made of is computed once, however often that is asked for.
     pub fn value(&self, root: ExprId) -> Value {
-        let exprs = &self.protocol.exprs;
-        let mut done: FxHashMap<ExprId, Value> = FxHashMap::default();
-        exprs.visit(root, |id, node| {
-            let value = if operands(node).is_empty() { self.leaf(node) } else { compute(self.protocol, node, &done) };
-            done.insert(id, value);
-        });
-        done[&root]
+        let known = |id: ExprId| self.known.borrow().get(&id).copied();
+        if let Some(value) = known(root) {
+            return value;
+        }
+        self.protocol.exprs.visit_within(
+            root,
+            |id| known(id).is_none(),
+            |id, node| {
+                // A variable may stand for an expression, whose values are put down meanwhile.
+                let value = match operands(node).is_empty() {
+                    true => self.leaf(node),
+                    false => compute(self.protocol, node, &self.known.borrow()),
+                };
+                self.known.borrow_mut().insert(id, value);
+            },
+        );
+        self.known.borrow()[&root]
     }
 
     fn leaf(&self, node: &Expr) -> Value {
@@ -268,5 +288,53 @@ impl Walk<'_> {
         }
         self.turns.pop();
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Opaque;
+    use super::*;
+    use crate::calculus::{ScalarType, Variable};
+
+    /// A protocol in which each of so many variables stands for the sum of the one before it with itself, and the last.
+    fn doubled(times: usize) -> (Protocol, VarId) {
+        let mut protocol = Protocol::default();
+        let ty = ScalarType::I64;
+        let mut value = protocol.exprs.int(1, ty);
+        let mut last = None;
+        for number in 0..times {
+            let var = protocol.vars.push(Variable { name: format!("v{number}"), ty });
+            let origin = Origin::Complex { value };
+            let (loops, uniform, handed, counted, span) = (Vec::new(), None, None, None, None);
+            let id = protocol.opaques.push(Opaque { var, origin, loops, uniform, handed, counted, span });
+            protocol.roles.insert(var, Role::Opaque(id));
+            let read = protocol.exprs.var(var, ty);
+            value = protocol.exprs.binary(BinaryOp::Add, read, read);
+            last = Some(var);
+        }
+        (protocol, last.expect("some variables"))
+    }
+
+    #[test]
+    fn what_many_variables_are_made_of_is_computed_once() {
+        // Twice for each level would be 2^60 times.
+        let (protocol, last) = doubled(60);
+        let valuation = Valuation::of_all(&protocol, Sizes::default(), &[]);
+        assert_eq!(valuation.variable(last), Value::Known(1 << 59));
+    }
+
+    #[test]
+    fn what_is_known_of_a_variable_changes_with_it() {
+        let (mut protocol, last) = doubled(3);
+        let first = protocol.vars.handles().next().expect("three variables");
+        let ty = ScalarType::I64;
+        let read = protocol.exprs.var(first, ty);
+        let more = protocol.exprs.binary(BinaryOp::Mul, read, read);
+        let mut valuation = Valuation::of_all(&protocol, Sizes::default(), &[]);
+        assert_eq!(valuation.value(more), Value::Known(1));
+        valuation.set(first, 5);
+        assert_eq!(valuation.value(more), Value::Known(25));
+        assert_eq!(valuation.variable(last), Value::Known(20));
     }
 }

@@ -295,6 +295,8 @@ fn known(value: Value) -> Option<i128> {
 fn wraps(builder: &Builder, valuation: &Valuation<'_>, root: ExprId) -> bool {
     let exprs = &builder.protocol.exprs;
     let value = |id: ExprId| known(valuation.value(id));
+    // What stands below is known from then on.
+    value(root);
     let mut wrapped = false;
     exprs.visit(root, |_, node| {
         wrapped |= match *node {
