@@ -39,6 +39,8 @@ use causes::Found;
 use std::path::PathBuf;
 use verdict::Verdict;
 
+pub use places::Known;
+
 /// What findings are made from.
 pub struct Context<'a> {
     /// The kernel.
@@ -53,6 +55,8 @@ pub struct Context<'a> {
     pub language: Language,
     /// The launches that were found, as the verdict numbers them.
     pub launches: &'a [Vec<Span>],
+    /// Places that were looked up: a kernel may have a hundred thousand pairs of a few hundred accesses.
+    pub known: Known,
 }
 
 /// Puts a verdict into words.
@@ -125,15 +129,15 @@ impl Context<'_> {
 
     /// The access of the protocol with that site.
     fn access_at(&self, site: SiteId) -> Option<&Access> {
-        self.protocol.accesses.iter().map(|(_, access)| access).find(|access| access.site == site)
+        self.known.access_at(self.protocol, site).map(|id| &self.protocol.accesses[id])
     }
 
     /// The place of an access and what it does.
     fn place_of(&self, site: SiteId) -> Place {
-        match self.access_at(site) {
+        self.known.place_at(site, || match self.access_at(site) {
             Some(access) => self.place_of_access(access),
             None => Place { span: self.span_of(site), access: PlaceAccess::Barrier },
-        }
+        })
     }
 
     fn place_of_access(&self, access: &Access) -> Place {

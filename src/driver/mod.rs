@@ -521,6 +521,7 @@ fn reported(
         sources: &program.sources,
         language: program.language,
         launches: &launches.iter().map(|facts| facts.spans.clone()).collect::<Vec<_>>(),
+        known: check::Known::default(),
     };
     crash::entering("check");
     let mut report = check::report(&context, verdict);
