@@ -48,7 +48,7 @@ mod walk;
 pub use build::Exprs;
 pub use function::{BitCount, Function, Nature};
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
-pub use platform::{Platform, Rules, is_implicit, is_of_lanes, is_offset, lane_names, offset_name};
+pub use platform::{GRID, Platform, Rules, is_implicit, is_of_lanes, is_offset, lane_names, offset_name};
 pub use statements::nesting;
 pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, Placeholder, SyncMemory, SyncScope};
 pub use walk::operands;

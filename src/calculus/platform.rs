@@ -100,6 +100,12 @@ impl Platform {
     pub fn rules(self) -> &'static Rules {
         &TABLE[self as usize].1
     }
+
+    /// The platform whose rules say the same of a kernel once it is lowered: how many lanes a warp has is settled by then,
+    /// and from there on nobody asks for more blocks along y and z than every platform has.
+    pub fn once_lowered(self) -> Platform {
+        if self == Platform::Hip { Platform::Cuda } else { self }
+    }
 }
 
 impl From<Dialect> for Platform {
@@ -153,6 +159,37 @@ mod tests {
         for (at, (platform, rules)) in TABLE.iter().enumerate() {
             assert_eq!(*platform as usize, at);
             assert_eq!(TABLE.iter().filter(|(_, other)| other.word == rules.word).count(), 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_that_are_one_once_lowered_differ_in_nothing_that_counts_then() {
+        for platform in Platform::all() {
+            // Whoever adds a rule has to say here whether it counts once a kernel is lowered.
+            let counting = |platform: Platform| {
+                let Rules {
+                    word: _,
+                    most_threads,
+                    most_shown,
+                    block,
+                    grid: [along_x, _, _],
+                    warp: _,
+                    has_offset,
+                    awaits_returned,
+                    shifts_modulo_width,
+                    divides_by_zero,
+                } = *platform.rules();
+                let limits = (most_threads, most_shown, block, along_x);
+                (limits, has_offset, awaits_returned, shifts_modulo_width, divides_by_zero)
+            };
+            assert_eq!(counting(platform), counting(platform.once_lowered()), "{platform:?}");
+            let most = platform.rules().grid;
+            assert!(most.iter().zip(GRID).all(|(&most, searched)| most >= searched), "{platform:?}");
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A header with kernels is checked by itself and in every unit that includes it, and trees hold copies. Two
 //! kernels that lower to the same thing but for where it stands, with equal launches, have one verdict: it is
-//! found once, with spans replaced by their numbers, and put in place for the others.
+//! found once, with spans replaced by their numbers, and put in place for the others. So have a CUDA kernel and its copy for
+//! HIP ([`Platform::once_lowered`](crate::calculus::Platform::once_lowered)).
 //!
 //! Their invariants are looked for once, likewise; and a unit is read once for all that ask what it launches ([`ReadUnits`]).
 //!
@@ -67,6 +68,7 @@ impl Memo {
     /// The place of a kernel, as it was lowered.
     pub(super) fn entry(&self, kernel: &Kernel) -> Entry<'_> {
         let mut numbered = kernel.clone();
+        numbered.geometry.platform = kernel.geometry.platform.once_lowered();
         let mut spans = Spans::default();
         each_span(&mut numbered, &mut |span| *span = spans.number(*span));
         Entry { memo: self, key: self.key(&numbered), spans }
@@ -86,6 +88,9 @@ impl Entry<'_> {
         let known = memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         if let Some(mut strengthened) = known {
             change_spans_of_invariants(&mut strengthened, |number| spans.seen.get(number.start as usize).copied());
+            if let Some(strengthened) = &mut strengthened {
+                strengthened.kernel.geometry.platform = kernel.geometry.platform;
+            }
             return strengthened;
         }
         let strengthened = strengthen(kernel, protocol, proofs);
@@ -312,6 +317,18 @@ __global__ void uneven(int *y, const int *flag, unsigned n) {
         let together = check_all(&inputs, &options, &Unwatched).report;
         for (report, (path, text)) in together.files.into_iter().zip(copies()) {
             assert_eq!(in_json(report), in_json(check_source(&path, &text, &options).report), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_cuda_kernel_and_its_copy_for_hip_are_looked_at_once() {
+        let (memo, options) = (Memo::default(), Options::default());
+        let known = || [memo.verdicts.lock().unwrap().len(), memo.invariants.lock().unwrap().len()];
+        for path in ["one.cu", "one.hip"] {
+            let shared = check_source_of_many(Path::new(path), KERNELS, &options, Some(&memo), None);
+            assert_eq!(known(), [5, 5], "{path}");
+            let alone = check_source(Path::new(path), KERNELS, &options);
+            assert_eq!(in_json(shared.report), in_json(alone.report), "{path}");
         }
     }
 

@@ -21,7 +21,9 @@ pub(super) use contents::{Placed, conflict_with_contents};
 use super::space::Space;
 use super::witness::Launch;
 use crate::calculus::intervals::Relation;
-use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
+use crate::calculus::{
+    ArrayId, Axis, BinaryOp, Expr, ExprId, GRID, Geometry, GeometryVar, ScalarType, VarId, operands,
+};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
 use crate::prove::Returned;
@@ -272,7 +274,7 @@ impl<'a> Sketch<'a> {
             let rules = self.protocol.geometry.platform.rules();
             let widest = rules.block[axis].min(self.protocol.geometry.most_threads());
             self.launch.block[axis] = self.extent(self.choices.block[axis], i64::from(widest));
-            self.launch.grid[axis] = self.extent(self.choices.grid[axis], i64::from(rules.grid[axis]).min(LARGE));
+            self.launch.grid[axis] = self.extent(self.choices.grid[axis], i64::from(GRID[axis]).min(LARGE));
             for side in 0..2 {
                 self.launch.threads[side][axis] =
                     self.id(Class::Ids, self.choices.block[axis], self.launch.block[axis]);
