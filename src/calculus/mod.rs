@@ -101,6 +101,13 @@ pub struct Kernel {
     pub spans: SideTable<Expr, Span>,
 }
 
+impl Kernel {
+    /// Whether something that is not modelled may do whatever it likes: nothing can be said of such a kernel.
+    pub fn anything_may_happen(&self) -> bool {
+        self.unsupported.iter().any(|unsupported| unsupported.arrays.is_none())
+    }
+}
+
 /// A uniform scalar parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {

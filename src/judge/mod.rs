@@ -94,6 +94,9 @@ fn judge_as_it_stands(
         return too_large(accesses);
     }
     let case = Case::new(kernel, protocol, language, settings);
+    if kernel.anything_may_happen() {
+        return Verdict::new(Race::Unknown, Divergence::Unknown);
+    }
     let mut candidates = scopes::candidates(kernel, launches, settings);
     if takes_blocks_for_granted(kernel) {
         candidates.keep_those_of_stated_launches(|scope| premises::excludes(protocol, scope));
@@ -168,12 +171,6 @@ impl<'a> Case<'a> {
             ..Verdict::new(Race::RaceFree, Divergence::Uniform)
         };
         verdict.assumptions.extend(self.disjointness());
-        if self.anything_may_happen() {
-            verdict.race = Race::Unknown;
-            verdict.divergence = Divergence::Unknown;
-            verdict.scope = None;
-            return verdict;
-        }
         if !rest.is_empty() {
             self.refute(attempt, &rest, (hunts, suspects), &mut verdict);
         }
@@ -443,11 +440,6 @@ impl<'a> Case<'a> {
 
     fn array_at(&self, site: SiteId) -> Option<ArrayId> {
         self.protocol.accesses.iter().find(|(_, access)| access.site == site).map(|(_, access)| access.array)
-    }
-
-    /// Whether the kernel holds a construct of which nothing is known, not even what it touches.
-    pub(super) fn anything_may_happen(&self) -> bool {
-        self.kernel.unsupported.iter().any(|unsupported| unsupported.arrays.is_none())
     }
 
     /// Whether a name that nothing declares was taken to be a value: a macro may be more than that.

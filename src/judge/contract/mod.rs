@@ -147,7 +147,7 @@ fn take(verdict: &mut Verdict, found: &Found, kind: ScopeKind) {
 
 /// Whether something stands in the way of a proof that no condition on launches takes away.
 fn has_more_in_the_way(case: &Case<'_>) -> bool {
-    case.anything_may_happen() || !case.opaque_arrays().is_empty() || case.reads_undeclared_names()
+    case.kernel.anything_may_happen() || !case.opaque_arrays().is_empty() || case.reads_undeclared_names()
 }
 
 /// Conditions under which a kernel is proved free.
