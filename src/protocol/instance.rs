@@ -82,10 +82,23 @@ impl<'p> Valuation<'p> {
 
     /// Enters turn 0 of a loop, having entered those around it.
     pub fn enter(&mut self, id: LoopId) {
-        let each = &self.protocol.loops[id];
-        self.change().insert(each.iteration, Value::Known(0));
-        let starts: Vec<_> = each.carried.iter().map(|carried| (carried.var, self.value(carried.start))).collect();
+        let starts = self.starts(id);
         self.change().extend(starts);
+    }
+
+    /// The values in turn 0 of a loop.
+    pub fn entering(&self, id: LoopId) -> Self {
+        let mut vars = self.vars.clone();
+        vars.extend(self.starts(id));
+        let Valuation { protocol, ids, sizes, params, .. } = *self;
+        Valuation { protocol, ids, sizes, params, vars, known: RefCell::default() }
+    }
+
+    /// What the variables of a loop are in its turn 0.
+    fn starts(&self, id: LoopId) -> Vec<(VarId, Value)> {
+        let each = &self.protocol.loops[id];
+        let carried = each.carried.iter().map(|carried| (carried.var, self.value(carried.start)));
+        std::iter::once((each.iteration, Value::Known(0))).chain(carried).collect()
     }
 
     /// Goes to the next turn of a loop that was entered.

@@ -139,6 +139,9 @@ impl Protocol {
 
     /// Whether a value is computed from an unknown value of this kind.
     fn mentions(&self, value: ExprId, is_wanted: impl Fn(&Opaque) -> bool) -> bool {
+        if !self.opaques.iter().any(|(_, opaque)| is_wanted(opaque)) {
+            return false;
+        }
         let mut seen = FxHashSet::default();
         let mut pending = vec![value];
         while let Some(root) = pending.pop() {

@@ -10,6 +10,7 @@ use super::last_iteration::LastIteration;
 use super::launch::Launch;
 use crate::calculus::{ExprId, GeometryVar};
 use crate::memory_model::Level;
+use crate::protocol::instance::Valuation;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
 use crate::prove::condition::asking::oracle::Oracle;
 use crate::prove::condition::draft::Draft;
@@ -48,6 +49,8 @@ pub(in crate::prove::condition) struct Builder<'a> {
     pub(in crate::prove::condition) environments: Environments,
     pub(in crate::prove::condition) draft: Draft<'a>,
     pub(in crate::prove::condition) memoised: Memoised,
+    /// Values that the launches fix, outside of all loops.
+    pub(in crate::prove::condition) outside: Valuation<'a>,
     /// Sums of ids, by expression, in each thread: ORDER may want them.
     pub(in crate::prove::condition) orders: BTreeMap<ExprId, [Option<Poly>; 2]>,
     /// Whether some value was read as one that may have wrapped.
@@ -67,9 +70,11 @@ impl<'a> Builder<'a> {
         scope: &'a Scope,
         oracle: Oracle<'a>,
     ) -> Self {
+        let launch = Launch::new(protocol, scope, level);
         Builder {
             protocol,
-            launch: Launch::new(protocol, scope, level),
+            outside: launch.outside_of_loops(),
+            launch,
             environments: Environments::of_two(),
             draft: Draft::new(oracle),
             memoised: Memoised::default(),

@@ -3,6 +3,7 @@
 use crate::calculus::{Axis, GeometryVar, ScalarType};
 use crate::memory_model::Level;
 use crate::protocol::Protocol;
+use crate::protocol::instance::{Sizes, Valuation};
 use crate::prove::condition::draft::Draft;
 use crate::prove::condition::draft::atoms::Key;
 use crate::prove::condition::draft::atoms::Source;
@@ -32,6 +33,13 @@ impl<'a> Launch<'a> {
 
     pub(in crate::prove::condition) fn fixed(&self, var: GeometryVar) -> Option<u32> {
         self.scope.fixed(var, self.protocol.geometry.required_block)
+    }
+
+    /// Values that it fixes for all threads, outside of all loops.
+    pub(in crate::prove::condition) fn outside_of_loops(&self) -> Valuation<'a> {
+        let fixed = |of: fn(Axis) -> GeometryVar| Axis::ALL.map(|axis| self.fixed(of(axis)));
+        let sizes = Sizes { block: fixed(GeometryVar::BlockDim), grid: fixed(GeometryVar::GridDim) };
+        Valuation::of_all(self.protocol, sizes, &self.scope.params)
     }
 
     /// The value of an id or a size in a thread, with its facts.

@@ -16,8 +16,8 @@
 
 use super::builder::Builder;
 use super::environments::EnvId;
-use crate::calculus::{Axis, ExprId, GeometryVar};
-use crate::protocol::instance::{Sizes, Valuation, Value};
+use crate::calculus::ExprId;
+use crate::protocol::instance::{Valuation, Value};
 use crate::protocol::{LoopId, OpaqueId, Origin};
 use crate::prove::condition::reading::readings::Reading;
 use crate::prove::state::poly::Poly;
@@ -51,20 +51,23 @@ pub(in crate::prove::condition) fn left(builder: &mut Builder<'_>, id: OpaqueId,
 
 fn last_number(builder: &Builder<'_>, id: LoopId, before: ExprId, at_the_end: ExprId) -> Option<i128> {
     let each = &builder.protocol.loops[id];
-    let mut at = of_all(builder);
-    let mut left = number(&at, before);
-    at.enter(id);
-    for _ in 0..=MOST_RUN {
-        if number(&at, each.guard)? == 0 {
-            return left;
+    let outside = &builder.outside;
+    let mut at = outside.entering(id);
+    let mut turns = 0;
+    while number(&at, each.guard)? != 0 {
+        turns += 1;
+        if turns > MOST_RUN {
+            return None;
         }
-        left = number(&at, at_the_end);
         if number(&at, each.continues)? == 0 {
-            return left;
+            break;
         }
         at.advance(id);
     }
-    None
+    let Some(before_last) = turns.checked_sub(1) else { return number(outside, before) };
+    let mut last = outside.entering(id);
+    (0..before_last).for_each(|_| last.advance(id));
+    number(&last, at_the_end)
 }
 
 /// Says that one of the iterations of a loop that carries several variables it is, if numbers decide them: `iteration`
@@ -95,8 +98,7 @@ fn cases_of_numbers(
         let of = |var| known.iter().find(|entry| entry.0 == var).map(|entry| entry.1.clone());
         each.carried.iter().map(|carried| of(carried.var)).collect::<Option<_>>()?
     };
-    let mut at = of_all(builder);
-    at.enter(id);
+    let mut at = builder.outside.entering(id);
     for (var, start) in starts {
         at.set(var, start.into());
     }
@@ -115,13 +117,6 @@ fn cases_of_numbers(
         at.advance(id);
     }
     Some(cases)
-}
-
-/// Values that the launches fix.
-fn of_all<'a>(builder: &Builder<'a>) -> Valuation<'a> {
-    let fixed = |of: fn(Axis) -> GeometryVar| Axis::ALL.map(|axis| builder.launch.fixed(of(axis)));
-    let sizes = Sizes { block: fixed(GeometryVar::BlockDim), grid: fixed(GeometryVar::GridDim) };
-    Valuation::of_all(builder.protocol, sizes, &builder.launch.scope.params)
 }
 
 fn number(at: &Valuation<'_>, expr: ExprId) -> Option<i128> {
