@@ -242,6 +242,113 @@ fn races_and_wild_accesses_are_told_with_their_lines() {
     assert!(seen.out.contains("the log is complete"), "{seen:?}");
 }
 
+/// Kernels in which some work-item does not come to a barrier, with the line of the barrier and those that come and part. The
+/// driver would hang on some, crash on others, and let the rest pass.
+const DIVERGENT: [(&str, &str, u32, [u32; 2]); 11] = [
+    ("if", "if (l < 5)\nbarrier(CLK_LOCAL_MEM_FENCE);", 3, [0, 5]),
+    ("else", "if (l < 5) y[l] = 1;\nelse barrier(CLK_LOCAL_MEM_FENCE);", 3, [5, 0]),
+    ("two", "if (l < 5) barrier(CLK_LOCAL_MEM_FENCE);\nelse barrier(CLK_LOCAL_MEM_FENCE);", 2, [0, 5]),
+    ("loop", "for (int i = 0; i < l; i++)\nbarrier(CLK_LOCAL_MEM_FENCE);", 3, [1, 0]),
+    ("until", "int i = 0; do {\nbarrier(CLK_LOCAL_MEM_FENCE); } while (++i < 8 - l);", 3, [0, 7]),
+    ("while", "int i = l; while (i++ < 3)\nbarrier(CLK_LOCAL_MEM_FENCE);", 3, [0, 3]),
+    ("return", "if (l > 2) return;\nbarrier(CLK_LOCAL_MEM_FENCE);", 3, [0, 3]),
+    ("first_returns", "if (l < 2) { y[l] = 1; return; }\nbarrier(CLK_LOCAL_MEM_FENCE);", 3, [2, 0]),
+    ("break", "for (int i = 0; i < 4; i++) { if (i + l == 6) break;\nbarrier(CLK_LOCAL_MEM_FENCE); }", 3, [0, 6]),
+    ("switch", "switch (l / 4) { case 0:\nbarrier(CLK_LOCAL_MEM_FENCE); break; default: y[l] = 2; }", 3, [0, 4]),
+    ("call", "if (y[l] == 0 && l != 3)\nwaits(y);", 3, [0, 3]),
+];
+
+#[test]
+fn work_items_that_part_before_a_barrier_are_told_with_its_line() {
+    if !has_driver() {
+        return;
+    }
+    for (name, statement, line, [comes, parts]) in DIVERGENT {
+        let text = format!(
+            "void waits(__global int *y) {{ barrier(CLK_GLOBAL_MEM_FENCE); }} __kernel void k(__global int *y) {{ int l = get_local_id(0);\n\
+             {statement}\ny[get_global_id(0)] += 1; }}\n"
+        );
+        let launch = launch_text("k", [2, 1, 1], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }")]);
+        let place = Place::with(&[("k.cl", &text), ("l.toml", &described(&[launch]))]);
+        let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+        let told = format!(
+            "error: divergent barriers in k: work-item {comes} of work-group 0 comes to this barrier and work-item {parts} does not"
+        );
+        assert_eq!(seen.code, Some(1), "{name}: {seen:?}");
+        // A call stands for the barrier in it until it is come to.
+        let line = if name == "call" { 1 } else { line };
+        assert!(
+            seen.err.contains(&format!("k.cl:{line}: {told}")) || seen.out.contains(&format!("k.cl:{line}: {told}")),
+            "{name}: {seen:?}"
+        );
+        assert!(!seen.err.contains("signal"), "{name}: {seen:?}");
+    }
+}
+
+/// Kernels whose work-items agree at each branch before a barrier; each sets `y[i]` to `i + 1`.
+const UNIFORM: [(&str, &str); 8] = [
+    (
+        "reduction",
+        "t[l] = 1; for (int s = 4; s > 0; s >>= 1) { barrier(CLK_LOCAL_MEM_FENCE); if (l < s) t[l] += t[l + s]; }
+      barrier(CLK_LOCAL_MEM_FENCE); y[i] = i + t[0] - 7;",
+    ),
+    (
+        "guarded",
+        "if (n > 3) { t[l] = i; barrier(CLK_LOCAL_MEM_FENCE); y[i] = t[(l + 1) % 8] + 1 - (l == 7 ? -7 : 1) ; }",
+    ),
+    ("returns", "if (n < 3) return; if (get_group_id(0) == 9) { return; } barrier(CLK_LOCAL_MEM_FENCE); y[i] = i + 1;"),
+    (
+        "alone",
+        "for (int j = 0; j < l; j++) { if (j == 3) break; if (j == 9) return; t[l] = j; } barrier(CLK_LOCAL_MEM_FENCE); y[i] = i + 1;",
+    ),
+    ("last", "barrier(CLK_LOCAL_MEM_FENCE); if (l > 9) return; y[i] = i + 1;"),
+    ("switched", "switch (n) { case 5: barrier(CLK_LOCAL_MEM_FENCE); y[i] = i + 1; break; default: return; }"),
+    (
+        "endless",
+        "int j = 0; for (;;) { barrier(CLK_LOCAL_MEM_FENCE); if (++j == n) break; if (j == 2) continue; t[l] = j; } y[i] = i + j - 4;",
+    ),
+    ("pointer", "__global int *p = y; if (p) { waits(y); y[i] = i + 1; }"),
+];
+
+#[test]
+fn work_items_that_agree_compute_what_they_always_do() {
+    if !has_driver() {
+        return;
+    }
+    for (name, statements) in UNIFORM {
+        let text = format!(
+            "void waits(__global int *y) {{ barrier(CLK_GLOBAL_MEM_FENCE); }}
+             __kernel void k(__global int *y, int n, __local int *t) {{
+               int l = get_local_id(0), i = get_global_id(0);
+               {statements}
+             }}
+             __kernel void checks(__global int *y) {{
+               int i = get_global_id(0);
+               if (y[i] != i + 1) printf(\"wrong %d at %d\\n\", y[i], i);
+             }}"
+        );
+        let buffer = arg("y", "{ buffer = \"y\" }");
+        let of_k = [buffer.clone(), arg("n", "5"), arg("t", "{ local = 64 }")];
+        let launches =
+            [launch_text("k", [2, 1, 1], [8, 1, 1], &of_k), launch_text("checks", [2, 1, 1], [8, 1, 1], &[buffer])];
+        let place = Place::with(&[("k.cl", &text), ("l.toml", &described(&launches))]);
+        let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+        assert!(!seen.out.contains("wrong") && !seen.err.contains("wrong"), "{name}: {seen:?}");
+        assert_eq!(seen.code, Some(0), "{name}: {seen:?}");
+        assert!(seen.out.contains("the log is complete"), "{name}: {seen:?}");
+    }
+}
+
+#[test]
+fn an_order_that_a_driver_does_not_take_is_refused() {
+    let place = Place::with(&[("k.cl", "kernel void k(int n) { }\n")]);
+    for flags in [["--seed", "3"], ["--jobs", "1"]] {
+        let seen = run_in(&place, &[&["k.cl", "--launch", "l.toml"][..], &flags].concat());
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains("an OpenCL driver has an order of its own"), "{seen:?}");
+    }
+}
+
 #[test]
 fn a_kernel_that_hangs_is_ended() {
     if !has_driver() {

@@ -74,6 +74,9 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
         }
         _ => {}
     }
+    if has_opencl && (args.seed.is_some() || args.jobs.is_some()) {
+        bail!("--seed and --jobs are for --backend cpu: an OpenCL driver has an order of its own");
+    }
     let options = for_run(args)?;
     let backend = match args.backend {
         // A seed and a number of threads are for the back end that has them.
@@ -175,7 +178,7 @@ fn judge(args: &RunArgs, log: &Path) -> Result<Verdict> {
     Ok(verdict)
 }
 
-fn write_told(told: &[Told], out: &mut dyn Write) -> std::io::Result<()> {
+pub(super) fn write_told(told: &[Told], out: &mut dyn Write) -> std::io::Result<()> {
     for told in told {
         let place = told.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
         match told.rule {

@@ -17,6 +17,9 @@ const LOCAL: u8 = 128;
 const OUTSIDE: u8 = 255;
 /// The kind of a barrier.
 const BARRIER: u8 = 6;
+/// The kinds of work-items that part at a branch: before a barrier, and before one that none was seen to come to.
+const PARTED: u8 = 7;
+const PARTED_SOMEWHERE: u8 = 8;
 
 /// One record, as `raceproof.cl` writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +63,32 @@ pub(super) struct Group {
     pub(super) segments: Vec<Segment>,
     /// Sites that accessed memory outside of all ranges, with kind and bytes.
     pub(super) outside: Vec<(u32, &'static str, u32)>,
-    /// A barrier that one work-item passes and another does not: its number, and the two.
-    pub(super) divergence: Option<(u32, u32, u32)>,
+    /// A barrier that one work-item comes to and another does not.
+    pub(super) divergence: Option<Divergence>,
+}
+
+/// Where two work-items of a group part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Divergence {
+    /// The number of the barrier.
+    pub(super) barrier: u32,
+    /// A work-item that comes to it.
+    pub(super) comes: u32,
+    /// One that does not.
+    pub(super) parts: u32,
+    /// What is known of it.
+    pub(super) seen: Seen,
+}
+
+/// How much of a divergence was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// The barriers that each of them passed, to the end of the kernel.
+    Passed,
+    /// The branch at which they part, before the barrier. From there on nothing is logged.
+    Parted,
+    /// Such a branch; nobody came to the barrier that it holds.
+    NobodyCame,
 }
 
 /// The allocations of a launch: numbers in the log of the ranges of global memory and of local memory.
@@ -109,7 +136,7 @@ fn group(records: &[Record], ranges: &Ranges, items: u32) -> Group {
         passed.push((item.number, item.barriers));
     }
     group.segments = by_interval.into_values().flatten().collect();
-    group.divergence = divergence(&passed, items);
+    group.divergence = group.divergence.or_else(|| divergence(&passed, items));
     group
 }
 
@@ -133,6 +160,12 @@ impl Item<'_> {
             self.syncs[0] += u32::from(record.bytes & 2 != 0);
             self.syncs[1] += u32::from(record.bytes & 1 != 0);
             self.barriers.push(record.site);
+            return;
+        }
+        if matches!(record.kind, PARTED | PARTED_SOMEWHERE) {
+            let (comes, parts) = (record.offset as u32, (record.offset >> 32) as u32);
+            let seen = if record.kind == PARTED { Seen::Parted } else { Seen::NobodyCame };
+            self.group.divergence = Some(Divergence { barrier: record.site, comes, parts, seen });
             return;
         }
         if record.slot == OUTSIDE {
@@ -172,7 +205,7 @@ impl Item<'_> {
 type Passed<'a> = (u32, &'a [u32]);
 
 /// The first barrier at which two work-items part, if there is one. A work-item without records passed none.
-fn divergence(passed: &[(u32, Vec<u32>)], items: u32) -> Option<(u32, u32, u32)> {
+fn divergence(passed: &[(u32, Vec<u32>)], items: u32) -> Option<Divergence> {
     let silent = (0..items).find(|item| passed.binary_search_by_key(item, |(item, _)| *item).is_err());
     let all = passed.iter().map(|(item, barriers)| (*item, &barriers[..])).chain(silent.map(|item| (item, &[][..])));
     let (mut longest, mut rest): (Option<Passed<'_>>, Vec<Passed<'_>>) = (None, Vec::new());
@@ -185,7 +218,7 @@ fn divergence(passed: &[(u32, Vec<u32>)], items: u32) -> Option<(u32, u32, u32)>
     let (first, reference) = longest?;
     rest.into_iter().find_map(|(item, barriers)| {
         let at = (0..reference.len()).find(|&at| barriers.get(at) != reference.get(at))?;
-        Some((reference[at], first, item))
+        Some(Divergence { barrier: reference[at], comes: first, parts: item, seen: Seen::Passed })
     })
 }
 
@@ -242,11 +275,26 @@ mod tests {
 
     #[test]
     fn work_items_that_part_at_a_barrier_are_found() {
-        let both = |first: Vec<u32>, second: Vec<u32>| divergence(&[(0, first), (1, second)], 2);
+        let found =
+            |passed: &[(u32, Vec<u32>)], items| divergence(passed, items).map(|it| (it.barrier, it.comes, it.parts));
+        let both = |first: Vec<u32>, second: Vec<u32>| found(&[(0, first), (1, second)], 2);
         assert_eq!(both(vec![1, 2], vec![1, 2]), None);
         assert_eq!(both(vec![1], vec![1, 2]), Some((2, 1, 0)));
         assert_eq!(both(vec![1, 2], vec![1, 3]), Some((2, 0, 1)));
-        assert_eq!(divergence(&[(1, vec![4])], 3), Some((4, 1, 0)));
-        assert_eq!(divergence(&[(1, vec![])], 3), None);
+        assert_eq!(found(&[(1, vec![4])], 3), Some((4, 1, 0)));
+        assert_eq!(found(&[(1, vec![])], 3), None);
+    }
+
+    #[test]
+    fn what_is_told_of_a_branch_counts_before_the_barriers_that_were_passed() {
+        let told = |kind, barrier, offset| Record { kind, site: barrier, offset, ..record(0, 0, kind, 0, 0, 0) };
+        let barrier = record(0, 0, BARRIER, 0, 0, 1);
+        let seen = |records: Vec<Record>| groups(records, &ranges(), 1)[0].divergence;
+        let parted = |seen| Some(Divergence { barrier: 4, comes: 0, parts: 5, seen });
+        assert_eq!(seen(vec![told(PARTED_SOMEWHERE, 4, 5 << 32)]), parted(Seen::NobodyCame));
+        assert_eq!(
+            seen(vec![told(PARTED_SOMEWHERE, 9, 5 << 32), barrier, told(PARTED, 4, 5 << 32)]),
+            parted(Seen::Parted)
+        );
     }
 }

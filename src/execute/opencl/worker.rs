@@ -7,7 +7,7 @@
 
 use super::device::{Buffer, Device, DeviceError, Kernel, Program};
 use super::job::{self, Answer, Job, Launch, Value};
-use super::records::{BYTES, Group, Ranges, Record, groups};
+use super::records::{BYTES, Divergence, Group, Ranges, Record, Seen, groups};
 use crate::trace::format::write::{Segment, Writer};
 use crate::trace::format::{self, Allocation, Space, sites};
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ fn run(job: &Job) -> Result<Answer, Answer> {
     let mut log = Log::new(job)?;
     for launch in &job.launches {
         log.tell("launch", launch, &launch.place, "")?;
-        let mut run = Run { job, device: &device, buffers: &buffers, launch, log: &mut log };
+        let mut run = Run { job, device: &device, buffers: &buffers, launch, log: &mut log, is_whole: true };
         run.launch(&program)?;
     }
     log.close()?;
@@ -157,6 +157,8 @@ struct Run<'a> {
     buffers: &'a [Buffer],
     launch: &'a Launch,
     log: &'a mut Log,
+    /// Whether all that the launch did is in the log.
+    is_whole: bool,
 }
 
 /// The records of one run.
@@ -341,22 +343,36 @@ impl Run<'_> {
         for (site, what, bytes) in &group.outside {
             self.log.tell("wild", launch, &nowhere, &format!("{site}\t{what} of {bytes} bytes"))?;
         }
-        if let Some((barrier, passes, parts)) = group.divergence {
-            let place = self.job.barriers.get(barrier as usize).unwrap_or(&nowhere);
-            let known = format!("divergence\t{}\t{}\t{}", launch.kernel, place.0, place.1);
-            if self.log.told.insert(known) {
-                let number = group.number;
-                let text = format!(
-                    "work-item {passes} of work-group {number} passes this barrier and work-item {parts} does not"
-                );
-                self.log.tell("divergence", launch, place, &text)?;
-            }
+        let Some(Divergence { barrier, comes, parts, seen }) = group.divergence else { return Ok(()) };
+        // What the group does from there on is not in the log.
+        self.is_whole &= seen == Seen::Passed;
+        let place = self.job.barriers.get(barrier as usize).unwrap_or(&nowhere);
+        let kind = if seen == Seen::NobodyCame { "unsupported" } else { "divergence" };
+        if self.log.told.insert(format!("{kind}\t{}\t{}\t{}", launch.kernel, place.0, place.1)) {
+            let number = group.number;
+            let text = match seen {
+                Seen::Passed => {
+                    format!(
+                        "work-item {comes} of work-group {number} passes this barrier and work-item {parts} does not"
+                    )
+                }
+                Seen::Parted => {
+                    format!(
+                        "work-item {comes} of work-group {number} comes to this barrier and work-item {parts} does not"
+                    )
+                }
+                Seen::NobodyCame => format!(
+                    "work-items {comes} and {parts} of work-group {number} that part at a branch around this barrier, to \
+                     which neither comes"
+                ),
+            };
+            self.log.tell(kind, launch, place, &text)?;
         }
         Ok(())
     }
 
     fn finish(&mut self, id: u32) -> Result<(), Answer> {
-        if let Some((writer, _)) = &mut self.log.writer {
+        if let Some((writer, _)) = self.log.writer.as_mut().filter(|_| self.is_whole) {
             writer.finished(id);
         }
         self.log.flush()

@@ -109,6 +109,7 @@ impl<'a> Translator<'a> {
                 if known.is_kernel {
                     translator.kernel(item, function, name);
                 }
+                translator.enter_course(body);
                 translator.block(body);
             });
         }
@@ -134,9 +135,9 @@ impl<'a> Translator<'a> {
         };
         let parameters: Vec<Parameter> = function.params.iter().map(|param| self.parameter(param)).collect();
         let mut head = String::from(
-            " __local ulong raceproof_sink[16]; raceproof_item raceproof_me; \
+            " __local ulong raceproof_sink[16]; __local long raceproof_votes[2]; raceproof_item raceproof_me; \
              __private raceproof_item *raceproof_self = &raceproof_me; \
-             raceproof_begin(raceproof_self, raceproof_log, raceproof_sink);",
+             raceproof_begin(raceproof_self, raceproof_log, raceproof_sink, raceproof_votes);",
         );
         let (mut pointers, mut ranges) = (0, [0; 2]);
         for (param, parameter) in function.params.iter().zip(&parameters) {

@@ -8,6 +8,7 @@
 //! - A kernel gets one more parameter, the buffer of the log, and begins with what its pointer parameters are; every
 //!   function with a body gets `raceproof_self` as its first parameter, and so do its calls ([`functions`]).
 //! - A part of a vector has no address: the vector is wrapped, and the lanes are logged ([`lanes`]).
+//! - Branches that decide whether a barrier is come to are agreed on ([`branches`]).
 //! - `vloadN`, `vstoreN`, asynchronous copies, atomics and barriers are taken apart at their arguments ([`calls`]).
 //!
 //! Every argument is evaluated once. The runtime's text stands before the user's, because a driver is given one text.
@@ -18,6 +19,7 @@
 //! function is refused. `wait_group_events` is taken for a barrier, and that is named, too; functions over a
 //! work-group's values order nothing. A compare-and-exchange is logged as one atomic, whether or not it succeeds.
 
+mod branches;
 mod calls;
 mod expressions;
 mod functions;
@@ -30,8 +32,9 @@ use super::token_edits::{TokenEdits, assemble};
 use super::tokens::Tokens;
 use super::{InstrumentError, Instrumented, Source, guards, runtime, sites};
 use crate::source::{Dialect, OpenClVersion, Span};
+use branches::Course;
 use functions::Function;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use types::{Shape, Types};
 
@@ -120,6 +123,10 @@ struct Translator<'a> {
     /// Bodies of functions.
     bodies: Vec<Span>,
     scopes: Vec<FxHashMap<&'a str, Local<'a>>>,
+    /// Functions that hold a barrier.
+    holding: FxHashSet<&'a str>,
+    /// The function that is being walked.
+    course: Course,
     /// Variables of the program in global memory, met so far.
     globals: Vec<String>,
     /// Whether local variables belong to the kernel that is being walked.
@@ -135,6 +142,8 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
         source,
         types: Types::default(),
         functions: functions::collect(source.unit),
+        holding: branches::functions_with_barriers(source.unit),
+        course: Course::default(),
         edits: TokenEdits::default(),
         notes: Notes::new(&tokens),
         shared: Shared::default(),
@@ -157,7 +166,8 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
     let Notes { sites, left_out, unordered, .. } = notes;
-    Ok(Instrumented { text, sites, kernels, left_out, unordered, opencl: shared })
+    let points = Vec::new();
+    Ok(Instrumented { text, sites, kernels, points, left_out, unordered, opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.

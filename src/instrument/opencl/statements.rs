@@ -21,28 +21,32 @@ impl<'a> Translator<'a> {
             StmtKind::Expr(value) => self.expr(value, Use::Discard),
             StmtKind::If { init, cond, then, otherwise, .. } => self.scoped(|translator| {
                 translator.optional(init.as_deref());
-                translator.expr(cond, Use::Read);
-                translator.inner(then);
-                otherwise.iter().for_each(|otherwise| translator.inner(otherwise));
+                translator.agreeing(statement, Some(cond), |translator| {
+                    translator.expr(cond, Use::Read);
+                    translator.inner(then);
+                    otherwise.iter().for_each(|otherwise| translator.inner(otherwise));
+                });
             }),
             StmtKind::For { init, cond, step, body } => self.scoped(|translator| {
                 translator.optional(init.as_deref());
-                cond.iter().for_each(|cond| translator.expr(cond, Use::Read));
-                step.iter().for_each(|step| translator.expr(step, Use::Discard));
+                translator.agreeing(statement, cond.as_ref(), |translator| {
+                    cond.iter().for_each(|cond| translator.expr(cond, Use::Read));
+                    step.iter().for_each(|step| translator.expr(step, Use::Discard));
+                    translator.inner(body);
+                });
+            }),
+            StmtKind::While { cond, body } => self.agreeing(statement, Some(cond), |translator| {
+                translator.expr(cond, Use::Read);
                 translator.inner(body);
             }),
-            StmtKind::While { cond, body } => {
-                self.expr(cond, Use::Read);
-                self.inner(body);
-            }
-            StmtKind::Do { body, cond } => {
-                self.inner(body);
-                self.expr(cond, Use::Read);
-            }
-            StmtKind::Switch { value, body } => {
-                self.expr(value, Use::Read);
-                self.inner(body);
-            }
+            StmtKind::Do { body, cond } => self.agreeing(statement, Some(cond), |translator| {
+                translator.inner(body);
+                translator.expr(cond, Use::Read);
+            }),
+            StmtKind::Switch { value, body } => self.agreeing(statement, Some(value), |translator| {
+                translator.expr(value, Use::Read);
+                translator.inner(body);
+            }),
             StmtKind::Return(Some(value)) => self.expr(value, Use::Read),
             StmtKind::Asm { .. } => self.notes.leave_out(statement.span, "inline assembly"),
             // C has none.

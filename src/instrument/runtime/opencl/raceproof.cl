@@ -11,22 +11,24 @@
 //   512 …     the records, of four words each:
 //             site (32 bits), kind (8), slot (8); offset; bytes (32), work-item in its group (32); group
 // Kinds: 0 read, 1 write, 2 both, 3 atomic of the work-group, 4 of the device, 5 of all devices, 6 barrier (the bytes are
-// its flags). Slots: number of the range, plus 128 for local memory; 255 for an access outside of all ranges, whose offset
-// is its address.
+// its flags), 7 work-items that part at a branch before that barrier: the low half of the offset is one that comes to it, the
+// high half one that does not; 8 the same where none was seen to come to one. Slots: number of the range, plus 128 for local
+// memory; 255 for an access outside of all ranges, whose offset is its address.
 //
 // It needs what compilers based on clang have in all versions of OpenCL C: overloadable functions, statement expressions,
 // __auto_type and __typeof__.
 
 typedef struct {
   __global ulong *log;
-  uint group, item, logs;
+  uint group, item, logs, is_wanted;
+  uint parted;   // the work-item that went another way than the first one, plus 1
   ulong global_base[RACEPROOF_GLOBALS], global_bytes[RACEPROOF_GLOBALS];
   ulong local_base[RACEPROOF_LOCALS], local_bytes[RACEPROOF_LOCALS];
   __local void *local_sink;
+  volatile __local long *votes;
 } raceproof_item;
 
-void raceproof_append(__private raceproof_item *self, uint site, uint kind, uint slot, ulong offset, ulong bytes) {
-  if (!self->logs) return;
+void raceproof_record(__private raceproof_item *self, uint site, uint kind, uint slot, ulong offset, ulong bytes) {
   volatile __global uint *cursor = (volatile __global uint *)self->log;
   uint capacity = (uint)self->log[1];
   if (*cursor >= capacity) return;
@@ -37,6 +39,10 @@ void raceproof_append(__private raceproof_item *self, uint site, uint kind, uint
   record[1] = offset;
   record[2] = (ulong)(uint)bytes | (ulong)self->item << 32;
   record[3] = (ulong)self->group;
+}
+
+void raceproof_append(__private raceproof_item *self, uint site, uint kind, uint slot, ulong offset, ulong bytes) {
+  if (self->logs) raceproof_record(self, site, kind, slot, offset, bytes);
 }
 
 // Logs an access of `bytes` bytes, `skipped` behind `at`, and gives `at` back; or, if that is outside of all memory, a
@@ -106,12 +112,14 @@ __attribute__((overloadable)) __generic void *raceproof_access(__private racepro
 }
 #endif
 
-void raceproof_begin(__private raceproof_item *self, __global ulong *log, __local void *local_sink) {
+void raceproof_begin(__private raceproof_item *self, __global ulong *log, __local void *local_sink, __local long *votes) {
   self->log = log;
   self->local_sink = local_sink;
+  self->votes = votes;
+  self->parted = 0;
   self->item = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
   self->group = (uint)(get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * get_group_id(2)));
-  self->logs = self->group >= log[2] && self->group < log[3];
+  self->logs = self->is_wanted = self->group >= log[2] && self->group < log[3];
   for (uint range = 0; range < RACEPROOF_GLOBALS; range++) self->global_bytes[range] = 0;
   for (uint range = 0; range < RACEPROOF_LOCALS; range++) self->local_bytes[range] = 0;
 }
@@ -156,6 +164,38 @@ __attribute__((overloadable)) void raceproof_variable(__private raceproof_item *
 // A barrier, or what is taken for one.
 void raceproof_barrier(__private raceproof_item *self, uint site, uint flags) {
   raceproof_append(self, site, 6, 0, 0, flags);
+  if (self->parted && self->is_wanted && self->item == 0) {
+    raceproof_record(self, site, 7, 0, (ulong)(self->parted - 1) << 32, 0);
+  }
+  if (self->parted) self->is_wanted = 0;
+}
+
+// What the condition of a branch is, where all work-items of the group come and the value decides which of them come to a
+// barrier. `leads` is the value that leads there: 0 zero, 1 any other, 2 each to its own. If they part, that is told with this
+// barrier, or with the one that the first work-item comes to; all go the first one's way, as the driver would have them, and
+// what they do from there on is not the program's.
+long raceproof_agree(__private raceproof_item *self, uint barrier_number, uint leads, long value) {
+  volatile __local uint *other = (volatile __local uint *)(self->votes + 1);
+  if (self->item == 0) {
+    self->votes[0] = value;
+    *other = 0xffffffffu;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (value != self->votes[0]) atomic_min(other, self->item);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  long common = self->votes[0];
+  uint parts = *other;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (parts != 0xffffffffu && self->parted == 0) {
+    uint first_comes = leads == 2 || (common != 0) == (leads == 1);
+    if (self->item == 0 && self->is_wanted) {
+      raceproof_record(self, barrier_number, first_comes ? 8 : 7, 0, first_comes ? (ulong)parts << 32 : (ulong)parts, 0);
+    }
+    self->parted = parts + 1;
+    self->logs = 0;
+    if (!first_comes) self->is_wanted = 0;
+  }
+  return common;
 }
 
 // What edits put around objects, pointers, and parts of vectors. Each argument is evaluated once.
