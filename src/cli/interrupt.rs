@@ -1,7 +1,8 @@
 //! Ctrl-C, and the signals by which systems ask a process to end: the first one ends the run, so that what was found is
 //! not lost, or what was started not left behind.
 //!
-//! - [`Interrupt::listen`]: for whoever looks at times; a second signal ends the process at once.
+//! - [`Interrupt::listen`]: for whoever looks at times; a second signal ends the process at once, if it comes a moment later:
+//!   `timeout` and the like signal a process and then its group.
 //! - [`interruptible`]: for work that leaves something behind. It is a thread's, and somebody else always looks; terminals
 //!   that are closed send two signals, the second of which must not come between.
 
@@ -26,6 +27,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long the work may take to end by itself after a signal, which it does where it waits for a process.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// How long after the first signal another one is one and the same wish.
+const ONE_WISH: Duration = Duration::from_millis(300);
+
 /// Stack of the thread that works.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -48,6 +52,10 @@ const fn code(signal: i32) -> u8 {
 pub(super) struct Interrupt {
     came: Arc<AtomicBool>,
     code: Arc<AtomicUsize>,
+    /// Whether somebody has seen that one came.
+    is_seen: Arc<AtomicBool>,
+    /// Whether another one ends the process.
+    is_urgent: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -55,8 +63,8 @@ impl Interrupt {
     pub(super) fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
         for signal in ENDING {
-            // In this order: the action that is registered first must still see the flag unset on the first signal.
-            let ends = flag::register_conditional_shutdown(signal, code(signal).into(), Arc::clone(&interrupt.came));
+            let urgent = Arc::clone(&interrupt.is_urgent);
+            let ends = flag::register_conditional_shutdown(signal, code(signal).into(), urgent);
             if ends.is_ok() {
                 interrupt.note(signal);
             }
@@ -78,7 +86,16 @@ impl Interrupt {
 
     /// Whether a signal came.
     pub(super) fn is_pressed(&self) -> bool {
-        self.came.load(Ordering::Relaxed)
+        let came = self.came.load(Ordering::Relaxed);
+        if came && !self.is_seen.swap(true, Ordering::Relaxed) {
+            // Nobody may look again.
+            let urgent = Arc::clone(&self.is_urgent);
+            thread::spawn(move || {
+                thread::sleep(ONE_WISH);
+                urgent.store(true, Ordering::Relaxed);
+            });
+        }
+        came
     }
 
     /// The exit code for the signal that came.
