@@ -43,6 +43,7 @@ mod causes;
 mod clang;
 mod cli;
 mod contracts;
+mod cover;
 mod cuda;
 mod effort;
 mod execution;

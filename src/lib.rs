@@ -20,6 +20,7 @@ pub mod calculus;
 pub mod check;
 pub mod children;
 pub mod cli;
+pub mod coverage;
 pub mod diagnostic;
 pub mod driver;
 pub mod edit;

@@ -43,6 +43,8 @@ pub(super) enum Command {
     Trace(TraceArgs),
     /// Build, log and execute a CUDA program once, and say for which inputs that run shows that there is no race
     Amplify(AmplifyArgs),
+    /// Build and execute a CUDA program, and say which barriers, branches, loops and lines of its kernels that reaches
+    Cover(CoverArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules
@@ -266,6 +268,41 @@ pub(super) struct AmplifyArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
     pub(super) format: TraceFormat,
+}
+
+const COVER_EXIT_CODES: &str = "Exit codes:
+  0    the program ran, and reaches what --fail-under asks for
+  1    it reaches less, or the run met an error in a kernel
+  2    usage, build or run error
+  101  a bug in raceproof";
+
+#[derive(Args, Debug)]
+#[command(after_help = COVER_EXIT_CODES)]
+pub(super) struct CoverArgs {
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t = CoverFormat::Text)]
+    pub(super) format: CoverFormat,
+    /// Write the report here [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Add what earlier runs reached, as `--format json` told it
+    #[arg(long, value_name = "REPORT.json")]
+    pub(super) with: Vec<PathBuf>,
+    /// Exit 1 if less of the barriers, branches and loops is reached than this, in percent
+    #[arg(long, value_name = "PERCENT")]
+    pub(super) fail_under: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CoverFormat {
+    /// What is missed, for people
+    Text,
+    /// All counts, for programs and for --with
+    Json,
+    /// A tracefile of LCOV: lines and branches
+    Lcov,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

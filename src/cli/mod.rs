@@ -13,6 +13,7 @@ mod cache;
 mod changed;
 mod check;
 mod contracts;
+mod cover;
 mod estimate;
 mod explain;
 mod failing;
@@ -88,6 +89,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(args),
+        Command::Cover(args) => cover::run(args),
         Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -29,9 +29,27 @@ pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<Instrume
     instrument_for(Backend::Cpu, path, text, options)
 }
 
+/// The same, with counters of what a test reaches.
+pub(super) fn instrument_covering(
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<InstrumentedFile, InstrumentError> {
+    instrumented((Backend::Cpu, true), path, text, options)
+}
+
 /// Instruments the text of one file.
 pub fn instrument_for(
     backend: Backend,
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<InstrumentedFile, InstrumentError> {
+    instrumented((backend, false), path, text, options)
+}
+
+fn instrumented(
+    (backend, covers): (Backend, bool),
     path: &Path,
     text: &str,
     options: &Options,
@@ -41,8 +59,15 @@ pub fn instrument_for(
     let told = preprocessing(path, text, options);
     let output = preprocess::preprocess(sources, main, &told);
     let mut answer = tree_sitter::read(instrument::numbered(&output), main, &told);
-    let source =
-        Source { backend, output: &output, unit: &answer.unit, asides: &answer.asides, main, defines: &told.defines };
+    let source = Source {
+        backend,
+        output: &output,
+        unit: &answer.unit,
+        asides: &answer.asides,
+        main,
+        defines: &told.defines,
+        covers,
+    };
     let unit = instrument::instrument(&source)?;
     let mut diagnostics = output.diagnostics.clone();
     for mut diagnostic in answer.diagnostics.drain(..) {

@@ -13,6 +13,7 @@ mod cache;
 pub mod changed;
 pub mod contract_file;
 mod contracts;
+pub mod cover;
 pub mod crash;
 mod described;
 mod dialect;

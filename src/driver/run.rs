@@ -4,7 +4,7 @@
 //! shows holds for its input and its schedule; the log that it leaves is judged by whoever asked for it.
 
 use super::Options;
-use super::instrument::{InstrumentedFile, instrument_for};
+use super::instrument::{InstrumentedFile, instrument_covering, instrument_for};
 use super::isolate::isolated;
 use super::parallel::on_workers;
 use super::prepared::{PreparedFile, guarded};
@@ -194,7 +194,8 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             units.push(Unit::Plain(file.path.clone()));
             continue;
         };
-        let instrumented = instrumented(request.backend, &file.path, text, &options)?;
+        let covers = request.build.logging == Logging::Coverage;
+        let instrumented = instrumented((request.backend, covers), &file.path, text, &options)?;
         if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full)
         {
             let place = place(&instrumented, unordered.span);
@@ -203,6 +204,7 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
         units.push(Unit::Instrumented {
             text: instrumented.unit.text.clone(),
             sites: instrumented.unit.sites.len(),
+            points: instrumented.unit.points.len(),
             directory: directory(&file.path),
         });
         files.push(instrumented);
@@ -228,7 +230,8 @@ fn build_opencl(
     let mut files = Vec::new();
     let mut structs = Vec::new();
     for PreparedFile { path, text } in prepared {
-        let file = instrumented(request.backend, &path, text.as_deref().unwrap_or_default(), &request.options)?;
+        let file =
+            instrumented((request.backend, false), &path, text.as_deref().unwrap_or_default(), &request.options)?;
         let heads = guarded(&path, || heads(&path, text.as_deref().unwrap_or_default(), &request.options))?;
         structs.extend(heads.into_iter().flat_map(structures));
         opencl::check(&opencl_unit(&file, &structs), &description, &scratch)?;
@@ -280,8 +283,17 @@ fn directory(path: &Path) -> PathBuf {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-fn instrumented(backend: Backend, path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
-    match on_workers(Some(1), || isolated(|| instrument_for(backend, path, text, options))) {
+fn instrumented(
+    (backend, covers): (Backend, bool),
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<InstrumentedFile, RunError> {
+    let instrument = || match covers {
+        true => instrument_covering(path, text, options),
+        false => instrument_for(backend, path, text, options),
+    };
+    match on_workers(Some(1), || isolated(instrument)) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
         Err(panic) => Err(RunError::Bug { path: path.to_path_buf(), message: panic.to_string() }),
@@ -307,6 +319,19 @@ impl Built {
     /// A path for the log, if the user does not want to keep it.
     pub fn scratch_log(&self) -> PathBuf {
         self.scratch.path().join("run.trace")
+    }
+
+    /// The instrumented files, in the order of the program's units.
+    pub(super) fn files(&self) -> &[InstrumentedFile] {
+        &self.files
+    }
+
+    /// Where the program puts what it counts.
+    pub(super) fn counts(&self) -> PathBuf {
+        match &self.program {
+            Executable::Program(_, program) => program.counts().to_path_buf(),
+            Executable::OpenCl(..) => PathBuf::new(),
+        }
     }
 
     /// Runs the program.

@@ -21,6 +21,8 @@ pub enum Unit {
         text: String,
         /// How many sites it has.
         sites: usize,
+        /// How many points of coverage.
+        points: usize,
         /// Where it came from: its quoted includes are sought there.
         directory: PathBuf,
     },
@@ -35,6 +37,8 @@ pub enum Logging {
     Full,
     /// The same program without a trace of it, to measure what logging costs.
     Plain,
+    /// They are not: what a test reaches is counted. For the CPU.
+    Coverage,
 }
 
 /// How to build.
@@ -102,6 +106,15 @@ impl Output {
 pub struct Program {
     pub(super) executable: PathBuf,
     pub(super) report: PathBuf,
+    /// Where it puts what it counts, if it counts.
+    pub(super) counts: PathBuf,
+}
+
+impl Program {
+    /// Where the last run put what it counted.
+    pub fn counts(&self) -> &Path {
+        &self.counts
+    }
 }
 
 /// How a run went.
@@ -137,9 +150,11 @@ pub(super) fn wants_openmp(path: &Path) -> bool {
 /// processes may read.
 pub fn run(program: &Program, options: &RunOptions, stop: Stop<'_>) -> Result<Outcome, ExecuteError> {
     let _ = std::fs::remove_file(&program.report);
+    let _ = std::fs::remove_file(&program.counts);
     let mut command = Command::new(&program.executable);
     command.args(&options.arguments);
     command.env("RACEPROOF_REPORT", &program.report);
+    command.env("RACEPROOF_COVER", &program.counts);
     command.env("RACEPROOF_SEED", options.seed.to_string());
     match &options.log {
         Some(log) => command.env("RACEPROOF_LOG", log),

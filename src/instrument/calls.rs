@@ -70,6 +70,9 @@ impl<'a> Walker<'a> {
         if self.gives_reference(callee, arguments.len()) {
             self.access(expr, usage);
         }
+        if self.waits_for_others(callee, arguments) {
+            self.cover_barrier(expr);
+        }
         match &callee.kind {
             ExprKind::Path(path) => {
                 if let Some(last) = path.segments.last() {

@@ -1,5 +1,6 @@
 //! Declarations: which functions run on the device, and what is known when their bodies are walked.
 
+use super::coverage::Point;
 use super::facts::{Facts, GlobalHome, callable, home_of};
 use super::guards::guards;
 use super::notes::Notes;
@@ -24,6 +25,7 @@ pub(super) struct Walker<'a> {
     pub(super) asides: Vec<(Range<usize>, &'a Aside)>,
     pub(super) edits: TokenEdits,
     pub(super) notes: Notes<'a>,
+    pub(super) points: Vec<Point>,
     pub(super) registered: Registered,
     pub(super) scopes: Scopes,
     pub(super) within: Within,
@@ -45,6 +47,7 @@ impl<'a> Walker<'a> {
             asides,
             edits: TokenEdits::default(),
             notes: Notes::new(tokens),
+            points: Vec::new(),
             registered: Registered::default(),
             scopes: Scopes::default(),
             within: Within::default(),
@@ -137,6 +140,7 @@ impl<'a> Walker<'a> {
             pass: pass_of(function),
             record: record_here,
             returns_reference: callable(function, &self.facts).returns_reference,
+            is_constexpr: is(|qualifier| matches!(qualifier, Qualifier::Constexpr)),
         };
         self.scopes.open();
         self.params(&function.params);

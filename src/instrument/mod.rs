@@ -34,6 +34,7 @@
 //! Deliberately absent: meaning (types are known by their declarations only), and running anything.
 
 mod calls;
+pub mod coverage;
 mod expressions;
 mod facts;
 mod guards;
@@ -61,6 +62,7 @@ use crate::preprocess::Output;
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{Aside, Unit};
 use notes::Notes;
+use std::fmt::Write;
 use token_edits::{assemble, quoted};
 use tokens::Tokens;
 
@@ -88,6 +90,8 @@ pub struct Source<'a> {
     pub main: FileId,
     /// Macros of the command line, which the output defines itself.
     pub defines: &'a [(String, String)],
+    /// Whether the text counts what a test reaches. For the CPU alone.
+    pub covers: bool,
 }
 
 /// The instrumented unit.
@@ -99,6 +103,8 @@ pub struct Instrumented {
     pub sites: Vec<Site>,
     /// The names of the kernels, by id.
     pub kernels: Vec<String>,
+    /// Points of coverage, by id; none where none were asked for.
+    pub points: Vec<coverage::Point>,
     /// What may access memory and is not instrumented, in the order of the text.
     pub left_out: Vec<LeftOut>,
     /// What orders threads and is not logged, which is so on a GPU alone: a log would show conflicts that are none.
@@ -167,10 +173,10 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
     let guards = walker.guards();
-    let items::Walker { edits, notes, registered, .. } = walker;
+    let items::Walker { edits, notes, points, registered, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
-        Backend::Cpu => whole(source, &body, &notes.sites),
+        Backend::Cpu => whole(source, &body, &notes.sites, points.len()),
         Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
     };
     let Notes { sites, left_out, unordered, .. } = notes;
@@ -178,6 +184,7 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
         text,
         sites,
         kernels: registered.kernels,
+        points,
         left_out,
         unordered,
         opencl: opencl::Shared::default(),
@@ -185,8 +192,12 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
 }
 
 /// The body between what it needs before its first line and the table of sites.
-fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
+fn whole(source: &Source<'_>, body: &str, sites: &[Site], points: usize) -> String {
     let mut text = String::from("#include \"raceproof.hpp\"\n");
+    if source.covers {
+        // Points of all units have numbers of their own.
+        text.push_str("#include \"coverage_points.hpp\"\n");
+    }
     for (name, value) in DEVICE_PASS.into_iter().chain(defines(source)) {
         define(&mut text, name, value);
     }
@@ -194,6 +205,10 @@ fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::sites raceproof_sites(R\"raceproof(");
     text.push_str(&sites::table(sites, &source.output.sources));
     text.push_str(")raceproof\");\n");
+    if source.covers {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "static ::raceproof::points raceproof_points({points});");
+    }
     text
 }
 

@@ -144,6 +144,26 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a call waits for other threads of a block or a group: a barrier of its own, or `sync` of a group.
+    pub(super) fn waits_for_others(&self, callee: &Expr, arguments: &[Expr]) -> bool {
+        match &callee.kind {
+            ExprKind::Path(path) => path.segments.last().is_some_and(|last| {
+                let name = last.name.text.as_str();
+                let meaning = function(Language::Cuda, name).map(|known| known.builtin);
+                let is_known = meaning.is_some() || arguments.len() == 1;
+                is_known
+                    && self.facts.callables(name, arguments.len()).is_empty()
+                    && counting(meaning.as_ref(), name).is_some()
+            }),
+            ExprKind::Member { member, .. } => {
+                let name = member.name.text.as_str();
+                let is_own = !self.facts.callables(name, arguments.len()).is_empty();
+                !is_own && arguments.is_empty() && groups::Method::named(name) == Some(groups::Method::Sync)
+            }
+            _ => false,
+        }
+    }
+
     /// A call of a barrier by its name.
     pub(super) fn native_sync_call(&mut self, callee: &Expr, name: &str, arguments: &[Expr]) {
         // One that is made of nothing is a thread's own.

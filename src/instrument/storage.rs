@@ -49,8 +49,14 @@ impl<'a> Walker<'a> {
             return self.initial(variable);
         }
         let returns_reference = self.within.returns_reference;
-        let constructor =
-            Within { side: Side::Device, pass: Pass::Both, record: Some(record.to_owned()), returns_reference };
+        let constructor = Within {
+            side: Side::Device,
+            pass: Pass::Both,
+            record: Some(record.to_owned()),
+            returns_reference,
+            // Nobody says that the constructor is not.
+            is_constexpr: true,
+        };
         let outer = std::mem::replace(&mut self.within, constructor);
         let outer_function = self.notes.enter(format!("{record}::{record}"));
         self.initial(variable);

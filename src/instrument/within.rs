@@ -37,11 +37,13 @@ pub(super) struct Within {
     /// The record whose members can be named alone.
     pub(super) record: Option<String>,
     pub(super) returns_reference: bool,
+    /// Whether it may be evaluated while the program is compiled.
+    pub(super) is_constexpr: bool,
 }
 
 impl Default for Within {
     fn default() -> Self {
-        Within { side: Side::Host, pass: Pass::Host, record: None, returns_reference: false }
+        Within { side: Side::Host, pass: Pass::Host, record: None, returns_reference: false, is_constexpr: false }
     }
 }
 

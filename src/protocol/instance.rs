@@ -306,9 +306,9 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Opaque;
     use super::*;
     use crate::calculus::{ScalarType, Variable};
+    use crate::protocol::Opaque;
 
     /// A protocol in which each of so many variables stands for the sum of the one before it with itself, and the last.
     fn doubled(times: usize) -> (Protocol, VarId) {

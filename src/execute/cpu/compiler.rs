@@ -20,6 +20,7 @@ pub(super) struct Source {
     pub(super) directory: PathBuf,
     /// The number of its first site.
     pub(super) first_site: usize,
+    pub(super) first_point: usize,
 }
 
 /// Programs that are tried, in this order, if CXX names none.
@@ -69,7 +70,8 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsS
     let mut arguments: Vec<OsString> =
         ["-std=gnu++17", "-O2", "-w", "-fno-strict-aliasing", "-x", "c++"].map(OsString::from).into();
     arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
-    if options.logging == Logging::Plain {
+    arguments.push(format!("-DRACEPROOF_FIRST_POINT={}", source.first_point).into());
+    if options.logging != Logging::Full {
         arguments.push("-DRACEPROOF_PLAIN".into());
     }
     for (name, value) in &options.defines {

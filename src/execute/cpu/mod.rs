@@ -24,7 +24,7 @@ pub fn build(
         scratch.write(&format!("runtime/{}", file.path), &file.text)?;
     }
     let mut sources = Vec::new();
-    let mut first_site = 0;
+    let (mut first_site, mut first_point) = (0, 0);
     for (number, unit) in units.iter().enumerate() {
         let (path, directory) = match unit {
             Unit::Instrumented { text, directory, .. } => {
@@ -32,11 +32,12 @@ pub fn build(
             }
             Unit::Plain(path) => (path.clone(), parent(path)),
         };
-        sources.push(compiler::Source { path, directory, first_site });
-        if let Unit::Instrumented { sites, .. } = unit {
+        sources.push(compiler::Source { path, directory, first_site, first_point });
+        if let Unit::Instrumented { sites, points, .. } = unit {
             first_site += sites;
+            first_point += points;
         }
     }
     let executable = compiler::compile(&sources, options, scratch, stop)?;
-    Ok(Program { executable, report: scratch.path().join("report") })
+    Ok(Program { executable, report: scratch.path().join("report"), counts: scratch.path().join("counts") })
 }

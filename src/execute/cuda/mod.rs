@@ -72,7 +72,7 @@ pub fn build(
     arguments.extend(link(&nvcc, threads, &architectures));
     arguments.extend(["-o".into(), executable.clone().into()]);
     call(&nvcc, &arguments, scratch, stop)?;
-    Ok(Program { executable, report: scratch.path().join("report") })
+    Ok(Program { executable, report: scratch.path().join("report"), counts: scratch.path().join("counts") })
 }
 
 fn sources(units: &[Unit], scratch: &Scratch) -> Result<Vec<Source>, ExecuteError> {
@@ -80,7 +80,7 @@ fn sources(units: &[Unit], scratch: &Scratch) -> Result<Vec<Source>, ExecuteErro
     let mut first_site = 0;
     for (number, unit) in units.iter().enumerate() {
         match unit {
-            Unit::Instrumented { text, sites, directory } => {
+            Unit::Instrumented { text, sites, directory, .. } => {
                 let path = scratch.write(&format!("unit{number}.cu"), text)?;
                 sources.push(Source { path, directory: directory.clone(), language: "cu", first_site });
                 first_site += sites;

@@ -138,6 +138,7 @@ inline void run_blocks(Launch& launch) {
         worker->run_block(launch, block);
         if (launch.barrier) launch.barrier->leave();
     }
+    if (covered_points > 0) worker->coverage.flush();
 }
 
 // The OS threads that help the host's.

@@ -135,7 +135,19 @@ inline void Worker::shuffle_order() {
     for (uint32_t i = size; i > 1; i--) std::swap(order[i - 1], order[random.below(i)]);
 }
 
+// Tells which barriers the threads of the block are at, and forgets it.
+inline void Worker::cover_round() {
+    if (covered_points == 0) return;
+    std::vector<size_t> points(size, NO_POINT);
+    for (uint32_t thread = 0; thread < size; thread++) {
+        if (threads[thread].state != State::at_barrier) continue;
+        std::swap(points[thread], threads[thread].point);
+    }
+    coverage.round(*launch, block_number, points);
+}
+
 inline void Worker::release_barrier() {
+    cover_round();
     if (is_mixed) tell_mixed();
     if (at_end > 0 && !is_mixed) tell_missing();
     released_truths = truths;
@@ -239,6 +251,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         thread.last_version = 0;
         thread.cluster_arrivals = 0;
         thread.at_end = false;
+        thread.point = NO_POINT;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
     for (uint32_t first = 0; first < size; first += 32) {
@@ -262,12 +275,14 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
     if (Memory::the().logs()) log = new (room) BlockLog(Memory::the().the_log(), of.log_id, number);
     here.log = log;
     prepare_sites();
+    if (covered_points > 0) coverage.begin_block(size);
     here.in_kernel = true;
     starting = pick();
     on = pool.take(fiber_main);
     home.go(on->context);
     here.in_kernel = false;
     here.log = nullptr;
+    if (covered_points > 0) coverage.end_block();
     if (log) log->~BlockLog();
     if (in_cluster) {
         cluster->end();

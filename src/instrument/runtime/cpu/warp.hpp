@@ -195,6 +195,7 @@ inline const char* waits_for(State state) {
 }
 
 inline void Worker::deadlock() {
+    cover_round();
     const Thread* first = nullptr;
     const Thread* second = nullptr;
     uint32_t waiting = 0;

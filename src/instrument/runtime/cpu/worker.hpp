@@ -9,6 +9,7 @@
 #pragma once
 
 #include "fiber.hpp"
+#include "coverage.hpp"
 #include "launch.hpp"
 
 namespace raceproof {
@@ -36,6 +37,7 @@ struct Thread {
     uint64_t cluster_arrivals = 0;  // the phase of its cluster in which it arrived last, from 1
     Synchronisation last_load;      // the last atomic that read only,
     uint64_t last_version = 0;      // and what its cell was when it did
+    size_t point = NO_POINT;        // the point of coverage of the barrier that it comes to
 };
 
 // Where lanes of a warp that call the same intrinsic meet.
@@ -215,6 +217,9 @@ public:
         wake(&halves);
     }
 
+    // What this OS thread has reached (coverage.hpp).
+    Coverage coverage;
+
     // Copies under way, of all threads of the block; told to the log once more when they are waited for (copies.hpp).
     std::vector<Copy> copies;
     void (*finish_copies)(uint32_t thread) = nullptr;
@@ -321,6 +326,7 @@ private:
     void complete_if_all(TileMeeting& met);
     void lane_is_done(uint32_t thread);
     void deadlock();
+    void cover_round();
     void tell_mixed();
     void tell_missing();
     static void count_sync(Thread& thread, uint32_t lane, uint32_t together);

@@ -1,0 +1,290 @@
+//! `raceproof cover`: what a run of a program reaches, on programs whose counts are known.
+
+use crate::cli::Place;
+use crate::support::tools;
+use serde_json::Value;
+use std::process::Stdio;
+
+struct Seen {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn cover(place: &Place, arguments: &[&str]) -> Seen {
+    let output = place.command(&["cover"]).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Whether programs are run in this tier.
+fn runs() -> bool {
+    tools::are_used()
+}
+
+/// One launch of two blocks of 64 threads for the number that the program is given.
+fn program(device: &str) -> String {
+    format!(
+        "#include <cstdio>\n#include <cstdlib>\n{device}
+int main(int argc, char **argv) {{
+  int n = argc > 1 ? atoi(argv[1]) : 0, *out;
+  cudaMalloc(&out, 128 * sizeof(int));
+  k<<<2, 64>>>(out, n);
+  printf(\"ended %d\\n\", (int)cudaDeviceSynchronize());
+}}\n"
+    )
+}
+
+const COUNTED: &str = "__global__ void k(int *out, int n) {
+  int t = threadIdx.x, w = 0;
+  for (int i = 0; i < n; i++)
+    w += i;
+  if (n > 3)
+    w++;
+  else if (t < 32) {
+    w--;
+  }
+  if (t == 63 && n > 100) return;
+  do w++; while (w < 0);
+  out[blockIdx.x * 64 + t] = t % 2 ? w : -w;
+  __syncthreads();
+}";
+
+fn points(json: &str, kind: &str) -> Vec<Value> {
+    let report: Value = serde_json::from_str(json).unwrap();
+    let points = report["points"].as_array().unwrap();
+    points.iter().filter(|point| point["kind"] == kind).cloned().collect()
+}
+
+fn numbers(point: &Value, names: &[&str]) -> Vec<u64> {
+    names.iter().map(|name| point[*name].as_u64().unwrap_or_else(|| panic!("{name} of {point}"))).collect()
+}
+
+#[test]
+fn every_execution_of_every_thread_is_counted() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", &program(COUNTED))]);
+    let seen = cover(&place, &["k.cu", "--format", "json", "--", "2"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    assert!(seen.err.contains("ended 0"), "the program's own output stands aside: {}", seen.err);
+    let branches = points(&seen.out, "branch");
+    let sides = |point: &Value| numbers(point, &["line", "holds", "fails", "diverged_warps", "uniform_warps"]);
+    let found: Vec<Vec<u64>> = branches.iter().map(sides).collect();
+    // Two lines stand before the kernel. Only whether a number is even divides warps.
+    assert_eq!(found, [[7, 0, 128, 0, 4], [9, 64, 64, 0, 4], [12, 0, 128, 0, 4], [14, 64, 64, 4, 0]].map(Vec::from));
+    let loops: Vec<Vec<u64>> =
+        points(&seen.out, "loop").iter().map(|it| numbers(it, &["line", "none", "one", "several", "turns"])).collect();
+    assert_eq!(loops, [[5, 0, 0, 128, 256], [13, 0, 128, 0, 128]].map(Vec::from));
+    let barriers = points(&seen.out, "barrier");
+    assert_eq!(numbers(&barriers[0], &["line", "whole", "partial", "arrivals"]), [15, 2, 0, 128]);
+    let of_line = |line: u64| {
+        let runs = points(&seen.out, "run");
+        let at = runs.iter().find(|run| run["lines"].as_array().unwrap().contains(&line.into()));
+        at.unwrap_or_else(|| panic!("line {line}"))["times"].as_u64().unwrap()
+    };
+    assert_eq!([4, 6, 8, 10, 13, 15].map(of_line), [128, 256, 0, 64, 128, 128]);
+}
+
+#[test]
+fn runs_are_added_up_and_what_none_reaches_is_told() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", &program(COUNTED))]);
+    let first = cover(&place, &["k.cu", "--", "0"]);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    for told in [
+        "k.cu:5:3: loop never of one turn, never of several turns (in k)",
+        "k.cu:7:7: branch never true (in k)",
+        "k.cu:13:3: loop never of several turns (in k)",
+        "k.cu: never executed: line 6, line 8",
+        "barriers 100.0 % (1 of 1)",
+    ] {
+        assert!(first.out.contains(told), "no `{told}`: {}", first.out);
+    }
+    for (number, name) in ["0", "1", "5"].iter().zip(["0.json", "1.json", "5.json"]) {
+        let seen = cover(&place, &["k.cu", "--format", "json", "--output", name, "--", number]);
+        assert_eq!((seen.code, seen.out.contains("ended 0")), (Some(0), true), "{}", seen.err);
+    }
+    let all = cover(&place, &["k.cu", "--with", "0.json", "--with", "1.json", "--with", "5.json", "--", "200"]);
+    assert_eq!(all.code, Some(0), "{}", all.err);
+    assert!(all.out.contains("branches 100.0 % (8 of 8)"), "{}", all.out);
+    assert!(all.out.contains("lines    100.0 %"), "{}", all.out);
+    assert!(all.out.contains("loops     80.0 % (4 of 5)"), "{}", all.out);
+}
+
+#[test]
+fn a_barrier_that_some_threads_miss_is_not_reached_and_they_are_named() {
+    if !runs() {
+        return;
+    }
+    let device = "__global__ void k(int *out, int n) {
+  int t = threadIdx.x;
+  if (t < n) __syncthreads();
+  out[t] = 0;
+}";
+    let place = Place::with(&[("k.cu", &program(device))]);
+    let seen = cover(&place, &["k.cu", "--", "5"]);
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert!(seen.out.contains("barriers   0.0 % (0 of 1)"), "{}", seen.out);
+    let told = "k.cu:5:14: barrier never reached by all threads of a block: in block (0,0,0) of launch 1, \
+                threads (5,0,0) to (63,0,0) do not come (in k)";
+    let other = told.replace("block (0,0,0)", "block (1,0,0)");
+    assert!(seen.out.contains(told) || seen.out.contains(&other), "{}", seen.out);
+    assert!(seen.out.contains("[barrier-divergence]"), "{}", seen.out);
+    let whole = cover(&place, &["k.cu", "--", "64"]);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    assert!(whole.out.contains("barriers 100.0 % (1 of 1)"), "{}", whole.out);
+}
+
+#[test]
+fn a_report_may_be_asked_for_more_than_is_reached() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", &program(COUNTED))]);
+    let seen = cover(&place, &["k.cu", "--fail-under", "80", "--format", "lcov", "--output", "k.info", "--", "0"]);
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert!(seen.err.contains("barriers, branches and loops: 64.3 % (9 of 14), which is under 80 %"), "{}", seen.err);
+    let enough = cover(&place, &["k.cu", "--fail-under", "64", "--", "0"]);
+    assert_eq!(enough.code, Some(0), "{}", enough.err);
+    let tracefile = std::fs::read_to_string(place.path().join("k.info")).unwrap();
+    for line in ["SF:k.cu", "BRDA:7,0,0,0", "BRDA:7,0,1,128", "DA:8,0", "DA:15,128", "end_of_record"] {
+        assert!(tracefile.lines().any(|it| it == line), "no `{line}`: {tracefile}");
+    }
+}
+
+/// Code that counters must leave as it is: declared conditions, labels, jumps into blocks, constant expressions, macros, lambdas,
+/// classes that are asked for a truth value, templates, statements without braces before `else`.
+const HARD: &str = r#"
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+#define UNLESS(c, what) if (!(c)) { what; }
+struct Maybe { int it; __device__ explicit operator bool() const { return it != 0; } };
+constexpr __host__ __device__ int twice(int n) { return n > 0 ? 2 * n : 0; }
+template <int N, class T> __device__ T sum(const T *from) {
+  T all = 0;
+  if constexpr (N > 2) { for (int i = 0; i < N; ++i) all += from[i]; } else all = from[0];
+  return all;
+}
+__device__ int duff(int n) {
+  int done = 0, left = (n + 3) / 4;
+  switch (n % 4) {
+    case 0: do { done++;
+    case 3: done++;
+    case 2: done++;
+    case 1: done++; } while (--left > 0);
+  }
+  return done;
+}
+__device__ void leaves(int *out, int n) {
+  while (true) {
+    if (n-- < 0) break;
+    if (n % 2) continue;
+    for (;;) { if (n > 5) return; break; }
+    out[0] += 0;
+  }
+}
+__global__ void k(int *out, int n) {
+  __shared__ int table[twice(8)];
+  int t = threadIdx.x;
+  static_assert(twice(3) == 6 ? true : false, "constant");
+  if (t < 16) table[t] = t;
+  __syncthreads();
+  int w = 0;
+  if (int half = n / 2) w += half; else w -= 1;
+  if (Maybe m{n}; m) w += 1;
+  EACH(i, n) UNLESS(i % 2, w += i)
+  if (n > 2)
+    for (int i = 0; i < 2; i++)
+      if (i) w += 2; else w += 3;
+  else
+    w = 9;
+  auto more = [&](int by) { return by > 1 ? w + by : w; };
+  for (int each : {1, 2, 3}) w = more(each);
+  int part[4] = {1, 2, 3, 4};
+  w += sum<4>(part) + sum<1>(part) + duff(n + 5);
+  int at = n; while (at --> 0) w++;
+  if (w) goto end;
+  w = 1;
+end:
+  if (t == 0) leaves(out, n);
+  out[t] = w + (table[t % 16], t);
+}
+"#;
+
+#[test]
+fn programs_do_what_they_do_without_counters() {
+    if !runs() {
+        return;
+    }
+    let text = program(HARD).replace(
+        "printf(\"ended %d\\n\", (int)cudaDeviceSynchronize());",
+        "int all = (int)cudaDeviceSynchronize(), host[64]; cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+         for (int i = 0; i < 64; i++) all = all * 31 + host[i]; printf(\"all %d\\n\", all);",
+    );
+    let place = Place::with(&[("k.cu", &text)]);
+    for number in ["0", "3", "8"] {
+        let plain = place.command(&["run", "--backend", "cpu", "--no-log", "k.cu", "--", number]).output().unwrap();
+        let plain = String::from_utf8_lossy(&plain.stdout).into_owned();
+        let line = plain.lines().find(|line| line.starts_with("all ")).unwrap_or_else(|| panic!("{plain}"));
+        let seen = cover(&place, &["k.cu", "--", number]);
+        assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+        assert!(seen.out.contains(line), "{line}: {}", seen.out);
+    }
+}
+
+#[test]
+fn units_that_share_a_header_have_its_points_once() {
+    if !runs() {
+        return;
+    }
+    let header = "#pragma once\ntemplate <int N> __device__ int clamp(int v) { if (v > N) return N; return v; }\n";
+    let unit = |name: &str, limit: u32| {
+        format!(
+            "#include \"clamp.cuh\"\n__global__ void {name}_kernel(int *out) {{ out[threadIdx.x] = clamp<{limit}>(threadIdx.x); }}\n\
+             void {name}(int *out) {{ {name}_kernel<<<1, 8>>>(out); }}\n"
+        )
+    };
+    let main = "void one(int *); void two(int *);
+        int main() { int *out; cudaMalloc(&out, 64); one(out); two(out); return (int)cudaDeviceSynchronize(); }\n";
+    let place = Place::with(&[
+        ("clamp.cuh", header),
+        ("one.cu", &unit("one", 100)),
+        ("two.cu", &unit("two", 3)),
+        ("main.cu", main),
+    ]);
+    let seen = cover(&place, &["main.cu", "one.cu", "two.cu", "--format", "json"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let branches = points(&seen.out, "branch");
+    assert_eq!(branches.len(), 1, "{branches:?}");
+    assert_eq!(branches[0]["file"], "clamp.cuh");
+    assert_eq!(numbers(&branches[0], &["holds", "fails"]), [4, 12]);
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let place = Place::with(&[
+        ("k.cu", &program(COUNTED)),
+        ("k.cl", "kernel void k(int n) { }\n"),
+        (
+            "old.json",
+            "{\"schema\": \"raceproof-coverage/0\", \"totals\": {\"barriers\": {\"reached\": 0, \"all\": 0}, \"branches\": {\"reached\": 0, \"all\": 0}, \"loops\": {\"reached\": 0, \"all\": 0}, \"lines\": {\"reached\": 0, \"all\": 0}}, \"points\": []}",
+        ),
+        ("other.json", "[1]"),
+    ]);
+    for (arguments, told) in [
+        (&["k.cu", "--log", "x"][..], "keeps no log"),
+        (&["k.cl"], "OpenCL kernels are not counted yet"),
+        (&["k.cu", "--backend", "cuda"], "counted by --backend cpu"),
+        (&["k.cu", "--fail-under", "101"], "from 0 to 100"),
+        (&["k.cu", "--with", "none.json"], "cannot read none.json"),
+        (&["k.cu", "--with", "other.json"], "other.json: no coverage in JSON"),
+        (&["k.cu", "--with", "old.json"], "old.json: it has the schema `raceproof-coverage/0`"),
+    ] {
+        let seen = cover(&place, arguments);
+        assert_eq!(seen.code, Some(2), "{arguments:?}: {}", seen.err);
+        assert!(seen.err.contains(told), "{arguments:?}: {}", seen.err);
+    }
+}

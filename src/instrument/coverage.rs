@@ -1,0 +1,166 @@
+//! Points of coverage: where the instrumented text counts what a test reaches of device code.
+//!
+//! - a [`PointKind::Run`] is a run of statements of which all are executed if the first is;
+//! - a [`PointKind::Branch`] is the condition of an `if` or of `?:`;
+//! - a [`PointKind::Loop`] is a loop, whose turns are counted each time that it is executed;
+//! - a [`PointKind::Barrier`] is a call that waits for the threads of a block, or of another group.
+//!
+//! Guarantees: each condition is evaluated once, and the program does what it did without the points.
+//!
+//! Deliberately absent: functions that may be evaluated while the program is compiled (`constexpr`), conditions that declare a
+//! variable, `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
+
+use super::items::Walker;
+use crate::source::Span;
+use crate::syntax::parts::stmts_in;
+use crate::syntax::{Expr, Stmt, StmtKind};
+
+/// Something that a test reaches or does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// What kind of thing, and what belongs to it.
+    pub kind: PointKind,
+    /// Where.
+    pub span: Span,
+    /// The kernel or device function that holds it.
+    pub function: String,
+}
+
+/// Kinds of points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointKind {
+    /// Statements, by where each begins.
+    Run(Vec<Span>),
+    /// A condition.
+    Branch,
+    /// A loop.
+    Loop {
+        /// Whether it may be executed without a turn: `do` has one at least, and so has `for (;;)`.
+        may_be_skipped: bool,
+    },
+    /// A barrier.
+    Barrier,
+}
+
+impl<'a> Walker<'a> {
+    /// Whether points are put here.
+    fn covers(&self) -> bool {
+        self.source.covers && self.within.is_on_device() && !self.within.is_constexpr
+    }
+
+    fn point(&mut self, kind: PointKind, span: Span) -> usize {
+        let place = |span: Span| self.tokens.place_of(span);
+        let kind = match kind {
+            PointKind::Run(spans) => PointKind::Run(spans.into_iter().map(place).collect()),
+            kind => kind,
+        };
+        let span = place(span);
+        self.points.push(Point { kind, span, function: self.notes.function().to_owned() });
+        self.points.len() - 1
+    }
+
+    /// Counts how a condition comes out. One that is declared in its parentheses is left alone.
+    pub(super) fn cover_branch(&mut self, cond: &'a Expr, declared: Option<&'a Stmt>) {
+        let Some(range) = self.tokens.range(cond.span).filter(|_| self.covers()) else { return };
+        let declaration = declared.and_then(|declared| self.tokens.range(declared.span));
+        if declaration.is_some_and(|declaration| range.start < declaration.end) {
+            return;
+        }
+        let number = self.point(PointKind::Branch, cond.span);
+        self.edits.wrap(range, format!("::raceproof::branch({number}, bool(("), ")))");
+    }
+
+    /// Counts the turns of a loop. Its body is made a block.
+    pub(super) fn cover_loop(&mut self, statement: &'a Stmt, body: &'a Stmt) {
+        // A block with an object in it cannot be jumped into.
+        if !self.covers() || holds_label(body) {
+            return;
+        }
+        let (Some(whole), Some(turn)) = (self.tokens.range(statement.span), self.tokens.range(body.span)) else {
+            return;
+        };
+        let may_be_skipped = !matches!(statement.kind, StmtKind::Do { .. } | StmtKind::For { cond: None, .. });
+        let number = self.point(PointKind::Loop { may_be_skipped }, statement.span);
+        self.edits.wrap(whole, format!("{{ ::raceproof::covered_loop raceproof_loop_{number}({number}); "), " }");
+        self.edits.wrap(turn, format!("{{ raceproof_loop_{number}.turn(); "), " }");
+    }
+
+    /// Counts who comes to a barrier.
+    pub(super) fn cover_barrier(&mut self, call: &'a Expr) {
+        let Some(range) = self.tokens.range(call.span).filter(|_| self.covers()) else { return };
+        let number = self.point(PointKind::Barrier, call.span);
+        self.edits.wrap(range, format!("(::raceproof::at_barrier({number}), "), ")");
+    }
+
+    /// Counts how often the runs of a block are executed.
+    pub(super) fn cover_runs(&mut self, statements: &'a [Stmt]) {
+        if !self.covers() {
+            return;
+        }
+        let mut run: Vec<&Stmt> = Vec::new();
+        for statement in statements {
+            // What stands before a label is not what comes to it.
+            if matches!(statement.kind, StmtKind::Case(_)) {
+                self.cover_run(&std::mem::take(&mut run));
+                continue;
+            }
+            run.push(statement);
+            if may_end_a_run(statement) {
+                self.cover_run(&std::mem::take(&mut run));
+            }
+        }
+        self.cover_run(&run);
+    }
+
+    fn cover_run(&mut self, run: &[&'a Stmt]) {
+        let is_code = |statement: &&&Stmt| !matches!(statement.kind, StmtKind::Empty | StmtKind::Block(_));
+        let spans: Vec<Span> = run.iter().filter(is_code).map(|statement| statement.span).collect();
+        let Some(first) = run.first().filter(|_| !spans.is_empty()) else { return };
+        let Some(range) = self.tokens.range(first.span) else { return };
+        let number = self.point(PointKind::Run(spans), first.span);
+        self.edits.wrap(range, format!("::raceproof::reached({number}); "), "");
+    }
+
+    /// The same for a branch, or a body, that is no block.
+    pub(super) fn cover_alone(&mut self, statement: &'a Stmt) {
+        if matches!(statement.kind, StmtKind::Block(_) | StmtKind::Empty) || !self.covers() {
+            return;
+        }
+        let Some(range) = self.tokens.range(statement.span) else { return };
+        let number = self.point(PointKind::Run(vec![statement.span]), statement.span);
+        self.edits.wrap(range, format!("{{ ::raceproof::reached({number}); "), " }");
+    }
+}
+
+/// Whether a label of a `switch` around it stands in a statement.
+fn holds_label(statement: &Stmt) -> bool {
+    let mut open = vec![statement];
+    while let Some(statement) = open.pop() {
+        match statement.kind {
+            StmtKind::Case(_) => return true,
+            StmtKind::Switch { .. } => {}
+            _ => open.extend(stmts_in(statement)),
+        }
+    }
+    false
+}
+
+/// Whether what follows a statement may be executed less often.
+fn may_end_a_run(statement: &Stmt) -> bool {
+    let mut open = vec![statement];
+    while let Some(statement) = open.pop() {
+        let leaves = matches!(
+            statement.kind,
+            StmtKind::Return(_)
+                | StmtKind::Break
+                | StmtKind::Continue
+                | StmtKind::Unsupported(_)
+                | StmtKind::Asm { .. }
+        );
+        if leaves {
+            return true;
+        }
+        open.extend(stmts_in(statement));
+    }
+    false
+}
