@@ -156,6 +156,41 @@ fn a_report_may_be_asked_for_more_than_is_reached() {
     }
 }
 
+#[test]
+fn other_programs_read_what_is_written_for_them() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", &program(COUNTED))]);
+    for (format, name) in [("lcov", "k.info"), ("cobertura", "k.xml"), ("html", "k.html")] {
+        let seen = cover(&place, &["k.cu", "--format", format, "--output", name, "--", "5"]);
+        assert_eq!(seen.code, Some(0), "{format}: {}", seen.err);
+    }
+    let genhtml = std::process::Command::new("genhtml")
+        .args(["--branch-coverage", "--output-directory", "shown", "k.info"])
+        .current_dir(place.path())
+        .output()
+        .expect("genhtml is there (lcov)");
+    let said = String::from_utf8_lossy(&genhtml.stdout).into_owned();
+    assert!(genhtml.status.success(), "{said}{}", String::from_utf8_lossy(&genhtml.stderr));
+    assert!(said.contains("(9 of 11 lines)") && said.contains("(4 of 8 branches)"), "{said}");
+    // Python reads XML as it should be read.
+    let script = "import sys, xml.etree.ElementTree as t; root = t.parse(sys.argv[1]).getroot(); \
+                  print(root.get('branches-covered'), root.get('branches-valid'), [c.get('filename') for c in root.iter('class')])";
+    let python = std::env::var("RACEPROOF_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let read =
+        std::process::Command::new(python).args(["-c", script, "k.xml"]).current_dir(place.path()).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&read.stdout).trim(),
+        "4 8 ['k.cu']",
+        "{}",
+        String::from_utf8_lossy(&read.stderr)
+    );
+    let page = std::fs::read_to_string(place.path().join("k.html")).unwrap();
+    assert!(page.contains("<td class=\"code\">  if (n &gt; 3)<p class=\"missed\">✗ branch never false</p>"), "{page}");
+    assert!(!page.contains("http"), "it needs no network");
+}
+
 /// Code that counters must leave as it is: declared conditions, labels, jumps into blocks, constant expressions, macros, lambdas,
 /// classes that are asked for a truth value, templates, statements without braces before `else`.
 const HARD: &str = r#"

@@ -44,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("settle", &["calculus", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
-    ("coverage", &[]),
+    ("coverage", &["diagnostic"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &["children"]),
     // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know

@@ -286,7 +286,7 @@ fn work_items_that_part_before_a_barrier_are_told_with_its_line() {
 }
 
 /// Kernels whose work-items agree at each branch before a barrier; each sets `y[i]` to `i + 1`.
-const UNIFORM: [(&str, &str); 8] = [
+const UNIFORM: [(&str, &str); 9] = [
     (
         "reduction",
         "t[l] = 1; for (int s = 4; s > 0; s >>= 1) { barrier(CLK_LOCAL_MEM_FENCE); if (l < s) t[l] += t[l + s]; }
@@ -306,6 +306,11 @@ const UNIFORM: [(&str, &str); 8] = [
     (
         "endless",
         "int j = 0; for (;;) { barrier(CLK_LOCAL_MEM_FENCE); if (++j == n) break; if (j == 2) continue; t[l] = j; } y[i] = i + j - 4;",
+    ),
+    (
+        "chosen",
+        "for (int j = 0; j < 3; j++) { switch (l % 2) { case 0: t[l] = j; break; default: t[l] = 0; }
+           barrier(CLK_LOCAL_MEM_FENCE); } y[i] = i + 1;",
     ),
     ("pointer", "__global int *p = y; if (p) { waits(y); y[i] = i + 1; }"),
 ];

@@ -161,11 +161,6 @@ mod tests {
             assert_eq!(TABLE.iter().filter(|(_, other)| other.word == rules.word).count(), 1);
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn platforms_that_are_one_once_lowered_differ_in_nothing_that_counts_then() {

@@ -19,6 +19,7 @@ mod data_race;
 mod determinism;
 mod element;
 pub mod impossible_launch;
+mod known;
 pub mod pages;
 mod places;
 mod possible_race;
@@ -39,7 +40,7 @@ use causes::Found;
 use std::path::PathBuf;
 use verdict::Verdict;
 
-pub use places::Known;
+pub use known::Known;
 
 /// What findings are made from.
 pub struct Context<'a> {
@@ -55,7 +56,7 @@ pub struct Context<'a> {
     pub language: Language,
     /// The launches that were found, as the verdict numbers them.
     pub launches: &'a [Vec<Span>],
-    /// Places that were looked up: a kernel may have a hundred thousand pairs of a few hundred accesses.
+    /// Places that were looked up.
     pub known: Known,
 }
 

@@ -6,42 +6,11 @@
 
 use super::Context;
 use crate::calculus::{ArrayId, SiteId};
-use crate::diagnostic::report::{Place, PlaceAccess};
+use crate::diagnostic::report::PlaceAccess;
 use crate::memory_model::Level;
-use crate::protocol::{AccessId, Protocol};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
 use std::hash::Hash;
-
-/// What stands at the sites of one kernel, as far as it was asked for.
-#[derive(Default)]
-pub struct Known {
-    accesses: OnceCell<FxHashMap<SiteId, AccessId>>,
-    places: RefCell<FxHashMap<SiteId, Place>>,
-}
-
-impl Known {
-    /// The first access with that site.
-    pub(super) fn access_at(&self, protocol: &Protocol, site: SiteId) -> Option<AccessId> {
-        let accesses = self.accesses.get_or_init(|| {
-            let mut accesses = FxHashMap::default();
-            protocol.accesses.iter().for_each(|(id, access)| _ = accesses.entry(access.site).or_insert(id));
-            accesses
-        });
-        accesses.get(&site).copied()
-    }
-
-    /// The place of a site, which is found where it is not known.
-    pub(super) fn place_at(&self, site: SiteId, find: impl FnOnce() -> Place) -> Place {
-        if let Some(&place) = self.places.borrow().get(&site) {
-            return place;
-        }
-        let place = find();
-        self.places.borrow_mut().insert(site, place);
-        place
-    }
-}
 
 /// What two conflicts share that are one finding.
 #[derive(Clone, PartialEq, Eq, Hash)]

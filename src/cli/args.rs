@@ -303,6 +303,10 @@ pub(super) enum CoverFormat {
     Json,
     /// A tracefile of LCOV: lines and branches
     Lcov,
+    /// Cobertura's XML: lines and branches
+    Cobertura,
+    /// A page that shows the source, what was missed, and which threads missed it
+    Html,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

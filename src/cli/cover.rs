@@ -6,7 +6,7 @@ use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{built, ended, failed, request, write_told};
 use crate::driver::cover::{self, Coverage, SCHEMA, reached, share};
-use crate::driver::run::{Backend, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
+use crate::driver::run::{Backend, Built, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -66,7 +66,7 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
         Err(error) => return Ok(failed(&error, interrupt)),
     };
     let coverage = Coverage::together(earlier.into_iter().chain([reached(&built)]));
-    write(args, &ran, &coverage)?;
+    write(args, (&built, &ran), &coverage)?;
     let how = ended(&args.run, &ran);
     if how != Exit::Clean {
         return Ok(how);
@@ -82,10 +82,12 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
     }
 }
 
-fn write(args: &CoverArgs, ran: &Ran, coverage: &Coverage) -> Result<()> {
+fn write(args: &CoverArgs, (built, ran): (&Built, &Ran), coverage: &Coverage) -> Result<()> {
     let write = |out: &mut dyn Write| match args.format {
         CoverFormat::Text => cover::text::write(coverage, out),
         CoverFormat::Lcov => cover::lcov::write(coverage, out),
+        CoverFormat::Cobertura => cover::cobertura::write(coverage, out),
+        CoverFormat::Html => cover::html::write(coverage, &|path| cover::source(built, path), out),
         CoverFormat::Json => {
             serde_json::to_writer_pretty(&mut *out, coverage)?;
             writeln!(out)

@@ -2,7 +2,7 @@
 //!
 //! After docs/PAPERS.md, "Peng 2019" (CLTestCheck): barriers, branches and loops count, besides lines. What is counted where
 //! is said in `instrument/coverage.rs`; this room joins the points with their counts ([`counts`]), adds runs up,
-//! and writes reports ([`text`], [`lcov`]; JSON is [`Coverage`] itself).
+//! and writes reports ([`text`], [`html`], [`lcov`], [`cobertura`]; JSON is [`Coverage`] itself).
 //!
 //! | what | reached when | of |
 //! |---|---|---|
@@ -16,7 +16,9 @@
 //!
 //! Deliberately absent: running anything, and what is reached of host code.
 
+pub mod cobertura;
 pub mod counts;
+pub mod html;
 pub mod lcov;
 pub mod text;
 
@@ -145,6 +147,11 @@ impl Total {
         if self.all == 0 { 100.0 } else { 100.0 * self.reached as f64 / self.all as f64 }
     }
 
+    /// Both together.
+    fn and(self, other: Total) -> Total {
+        Total { reached: self.reached + other.reached, all: self.all + other.all }
+    }
+
     fn add(&mut self, reached: impl IntoIterator<Item = bool>) {
         for reached in reached {
             self.reached += u64::from(reached);
@@ -156,9 +163,7 @@ impl Total {
 impl Totals {
     /// Barriers, branches and loops together.
     pub fn structure(&self) -> Total {
-        let all = [self.barriers, self.branches, self.loops];
-        all.into_iter()
-            .fold(Total::default(), |sum, it| Total { reached: sum.reached + it.reached, all: sum.all + it.all })
+        self.barriers.and(self.branches).and(self.loops)
     }
 
     fn of(points: &[Point]) -> Totals {

@@ -12,19 +12,25 @@ use crate::instrument::coverage::PointKind;
 use crate::source::{SourceMap, Span};
 
 pub use crate::coverage::text::share;
-pub use crate::coverage::{Coverage, SCHEMA, lcov, text};
+pub use crate::coverage::{Coverage, SCHEMA, cobertura, html, lcov, text};
 
 /// What the last run of the program reached.
 pub fn reached(built: &Built) -> Coverage {
-    let counts = Counts::read(&built.counts());
+    let counts = Counts::read(&built.file_of_counts());
     let mut first = 0;
     let mut points = Vec::new();
-    for file in built.files() {
+    for file in built.instrumented_files() {
         let of_unit = file.unit.points.iter().enumerate();
         points.extend(of_unit.map(|(number, point)| joined(&counts, first + number, point, &file.sources)));
         first += file.unit.points.len();
     }
     Coverage::of(points)
+}
+
+/// The text of a file of the program.
+pub fn source<'b>(built: &'b Built, path: &str) -> Option<&'b str> {
+    let texts = built.instrumented_files().iter().flat_map(|file| file.sources.files());
+    texts.map(|(_, file)| file).find(|file| file.path.display().to_string() == path).map(|file| &*file.text)
 }
 
 fn joined(counts: &Counts, number: usize, point: &crate::instrument::coverage::Point, sources: &SourceMap) -> Point {

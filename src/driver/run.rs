@@ -322,14 +322,14 @@ impl Built {
     }
 
     /// The instrumented files, in the order of the program's units.
-    pub(super) fn files(&self) -> &[InstrumentedFile] {
+    pub(super) fn instrumented_files(&self) -> &[InstrumentedFile] {
         &self.files
     }
 
     /// Where the program puts what it counts.
-    pub(super) fn counts(&self) -> PathBuf {
+    pub(super) fn file_of_counts(&self) -> PathBuf {
         match &self.program {
-            Executable::Program(_, program) => program.counts().to_path_buf(),
+            Executable::Program(_, program) => program.file_of_counts().to_path_buf(),
             Executable::OpenCl(..) => PathBuf::new(),
         }
     }

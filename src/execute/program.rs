@@ -112,7 +112,7 @@ pub struct Program {
 
 impl Program {
     /// Where the last run put what it counted.
-    pub fn counts(&self) -> &Path {
+    pub fn file_of_counts(&self) -> &Path {
         &self.counts
     }
 }

@@ -71,7 +71,7 @@ impl<'a> Walker<'a> {
             self.access(expr, usage);
         }
         if self.waits_for_others(callee, arguments) {
-            self.cover_barrier(expr);
+            self.cover(|counters| counters.barrier(expr));
         }
         match &callee.kind {
             ExprKind::Path(path) => {

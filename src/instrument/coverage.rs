@@ -10,7 +10,9 @@
 //! Deliberately absent: functions that may be evaluated while the program is compiled (`constexpr`), conditions that declare a
 //! variable, `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
 
-use super::items::Walker;
+use super::notes::Notes;
+use super::token_edits::TokenEdits;
+use super::tokens::Tokens;
 use crate::source::Span;
 use crate::syntax::parts::stmts_in;
 use crate::syntax::{Expr, Stmt, StmtKind};
@@ -42,92 +44,80 @@ pub enum PointKind {
     Barrier,
 }
 
-impl<'a> Walker<'a> {
-    /// Whether points are put here.
-    fn covers(&self) -> bool {
-        self.source.covers && self.within.is_on_device() && !self.within.is_constexpr
-    }
+/// Who puts the points into the text.
+pub(super) struct Counters<'c, 'a> {
+    pub(super) tokens: &'a Tokens<'a>,
+    pub(super) edits: &'c mut TokenEdits,
+    pub(super) notes: &'c mut Notes<'a>,
+}
 
-    fn point(&mut self, kind: PointKind, span: Span) -> usize {
-        let place = |span: Span| self.tokens.place_of(span);
-        let kind = match kind {
-            PointKind::Run(spans) => PointKind::Run(spans.into_iter().map(place).collect()),
-            kind => kind,
-        };
-        let span = place(span);
-        self.points.push(Point { kind, span, function: self.notes.function().to_owned() });
-        self.points.len() - 1
-    }
-
+impl<'a> Counters<'_, 'a> {
     /// Counts how a condition comes out. One that is declared in its parentheses is left alone.
-    pub(super) fn cover_branch(&mut self, cond: &'a Expr, declared: Option<&'a Stmt>) {
-        let Some(range) = self.tokens.range(cond.span).filter(|_| self.covers()) else { return };
+    pub(super) fn branch(&mut self, cond: &'a Expr, declared: Option<&'a Stmt>) {
+        let Some(range) = self.tokens.range(cond.span) else { return };
         let declaration = declared.and_then(|declared| self.tokens.range(declared.span));
         if declaration.is_some_and(|declaration| range.start < declaration.end) {
             return;
         }
-        let number = self.point(PointKind::Branch, cond.span);
+        let number = self.notes.point(PointKind::Branch, cond.span);
         self.edits.wrap(range, format!("::raceproof::branch({number}, bool(("), ")))");
     }
 
     /// Counts the turns of a loop. Its body is made a block.
-    pub(super) fn cover_loop(&mut self, statement: &'a Stmt, body: &'a Stmt) {
+    pub(super) fn turns(&mut self, statement: &'a Stmt, body: &'a Stmt) {
         // A block with an object in it cannot be jumped into.
-        if !self.covers() || holds_label(body) {
+        if holds_label(body) {
             return;
         }
         let (Some(whole), Some(turn)) = (self.tokens.range(statement.span), self.tokens.range(body.span)) else {
             return;
         };
         let may_be_skipped = !matches!(statement.kind, StmtKind::Do { .. } | StmtKind::For { cond: None, .. });
-        let number = self.point(PointKind::Loop { may_be_skipped }, statement.span);
+        let number = self.notes.point(PointKind::Loop { may_be_skipped }, statement.span);
         self.edits.wrap(whole, format!("{{ ::raceproof::covered_loop raceproof_loop_{number}({number}); "), " }");
         self.edits.wrap(turn, format!("{{ raceproof_loop_{number}.turn(); "), " }");
     }
 
     /// Counts who comes to a barrier.
-    pub(super) fn cover_barrier(&mut self, call: &'a Expr) {
-        let Some(range) = self.tokens.range(call.span).filter(|_| self.covers()) else { return };
-        let number = self.point(PointKind::Barrier, call.span);
+    pub(super) fn barrier(&mut self, call: &'a Expr) {
+        let Some(range) = self.tokens.range(call.span) else { return };
+        let number = self.notes.point(PointKind::Barrier, call.span);
         self.edits.wrap(range, format!("(::raceproof::at_barrier({number}), "), ")");
     }
 
     /// Counts how often the runs of a block are executed.
-    pub(super) fn cover_runs(&mut self, statements: &'a [Stmt]) {
-        if !self.covers() {
-            return;
-        }
+    pub(super) fn runs(&mut self, statements: &'a [Stmt]) {
         let mut run: Vec<&Stmt> = Vec::new();
         for statement in statements {
             // What stands before a label is not what comes to it.
             if matches!(statement.kind, StmtKind::Case(_)) {
-                self.cover_run(&std::mem::take(&mut run));
+                self.one_run(&std::mem::take(&mut run));
                 continue;
             }
             run.push(statement);
             if may_end_a_run(statement) {
-                self.cover_run(&std::mem::take(&mut run));
+                self.one_run(&std::mem::take(&mut run));
             }
         }
-        self.cover_run(&run);
+        self.one_run(&run);
     }
 
-    fn cover_run(&mut self, run: &[&'a Stmt]) {
+    fn one_run(&mut self, run: &[&'a Stmt]) {
         let is_code = |statement: &&&Stmt| !matches!(statement.kind, StmtKind::Empty | StmtKind::Block(_));
         let spans: Vec<Span> = run.iter().filter(is_code).map(|statement| statement.span).collect();
         let Some(first) = run.first().filter(|_| !spans.is_empty()) else { return };
         let Some(range) = self.tokens.range(first.span) else { return };
-        let number = self.point(PointKind::Run(spans), first.span);
+        let number = self.notes.point(PointKind::Run(spans), first.span);
         self.edits.wrap(range, format!("::raceproof::reached({number}); "), "");
     }
 
     /// The same for a branch, or a body, that is no block.
-    pub(super) fn cover_alone(&mut self, statement: &'a Stmt) {
-        if matches!(statement.kind, StmtKind::Block(_) | StmtKind::Empty) || !self.covers() {
+    pub(super) fn alone(&mut self, statement: &'a Stmt) {
+        if matches!(statement.kind, StmtKind::Block(_) | StmtKind::Empty) {
             return;
         }
         let Some(range) = self.tokens.range(statement.span) else { return };
-        let number = self.point(PointKind::Run(vec![statement.span]), statement.span);
+        let number = self.notes.point(PointKind::Run(vec![statement.span]), statement.span);
         self.edits.wrap(range, format!("{{ ::raceproof::reached({number}); "), " }");
     }
 }

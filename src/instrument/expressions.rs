@@ -83,7 +83,7 @@ impl<'a> Walker<'a> {
                 self.expr(value, Use::Read);
             }
             ExprKind::Conditional(cond, yes, no) => {
-                self.cover_branch(cond, None);
+                self.cover(|counters| counters.branch(cond, None));
                 self.expr(cond, Use::Read);
                 self.expr(yes, usage);
                 self.expr(no, usage);

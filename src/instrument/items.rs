@@ -1,6 +1,6 @@
 //! Declarations: which functions run on the device, and what is known when their bodies are walked.
 
-use super::coverage::Point;
+use super::coverage::Counters;
 use super::facts::{Facts, GlobalHome, callable, home_of};
 use super::guards::guards;
 use super::notes::Notes;
@@ -25,7 +25,6 @@ pub(super) struct Walker<'a> {
     pub(super) asides: Vec<(Range<usize>, &'a Aside)>,
     pub(super) edits: TokenEdits,
     pub(super) notes: Notes<'a>,
-    pub(super) points: Vec<Point>,
     pub(super) registered: Registered,
     pub(super) scopes: Scopes,
     pub(super) within: Within,
@@ -47,7 +46,6 @@ impl<'a> Walker<'a> {
             asides,
             edits: TokenEdits::default(),
             notes: Notes::new(tokens),
-            points: Vec::new(),
             registered: Registered::default(),
             scopes: Scopes::default(),
             within: Within::default(),
@@ -157,6 +155,13 @@ impl<'a> Walker<'a> {
         self.scopes.close();
         self.within = Within::default();
         self.notes.enter(String::new());
+    }
+
+    /// Puts points of coverage where they are wanted.
+    pub(super) fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
+        if self.source.covers && self.within.is_on_device() && !self.within.is_constexpr {
+            put(&mut Counters { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
+        }
     }
 
     pub(super) fn params(&mut self, params: &[Param]) {

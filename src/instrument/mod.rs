@@ -173,13 +173,13 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
     let guards = walker.guards();
-    let items::Walker { edits, notes, points, registered, .. } = walker;
+    let items::Walker { edits, notes, registered, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
-        Backend::Cpu => whole(source, &body, &notes.sites, points.len()),
+        Backend::Cpu => whole(source, &body, &notes.sites, notes.points.len()),
         Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
     };
-    let Notes { sites, left_out, unordered, .. } = notes;
+    let Notes { sites, points, left_out, unordered, .. } = notes;
     Ok(Instrumented {
         text,
         sites,

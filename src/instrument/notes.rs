@@ -1,6 +1,7 @@
 //! What is said beside the edits: the sites, and what is not instrumented, each with the function that holds it.
 
 use super::LeftOut;
+use super::coverage::{Point, PointKind};
 use super::sites::{Site, SiteKind};
 use super::tokens::Tokens;
 use crate::source::Span;
@@ -11,6 +12,7 @@ pub(super) struct Notes<'a> {
     /// The function that is being walked, as users know it.
     function: String,
     pub(super) sites: Vec<Site>,
+    pub(super) points: Vec<Point>,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) unordered: Vec<LeftOut>,
 }
@@ -18,7 +20,7 @@ pub(super) struct Notes<'a> {
 impl<'a> Notes<'a> {
     pub(super) fn new(tokens: &'a Tokens<'a>) -> Self {
         let function = String::new();
-        Notes { tokens, function, sites: Vec::new(), left_out: Vec::new(), unordered: Vec::new() }
+        Notes { tokens, function, sites: Vec::new(), points: Vec::new(), left_out: Vec::new(), unordered: Vec::new() }
     }
 
     /// The function that is being walked; empty outside of all.
@@ -36,6 +38,17 @@ impl<'a> Notes<'a> {
         let span = self.tokens.place_of(span);
         self.sites.push(Site { kind, span, array, function: self.function.clone() });
         self.sites.len() - 1
+    }
+
+    /// Adds a point of coverage and gives its id.
+    pub(super) fn point(&mut self, kind: PointKind, span: Span) -> usize {
+        let kind = match kind {
+            PointKind::Run(spans) => PointKind::Run(spans.into_iter().map(|span| self.tokens.place_of(span)).collect()),
+            kind => kind,
+        };
+        let span = self.tokens.place_of(span);
+        self.points.push(Point { kind, span, function: self.function.clone() });
+        self.points.len() - 1
     }
 
     /// Something that may access memory is not instrumented.

@@ -26,7 +26,7 @@ const HARMLESS: [&str; 9] = [
 impl<'a> Walker<'a> {
     pub(super) fn block(&mut self, statements: &'a [Stmt]) {
         self.scopes.open();
-        self.cover_runs(statements);
+        self.cover(|counters| counters.runs(statements));
         for statement in statements {
             self.statement(statement);
         }
@@ -42,20 +42,20 @@ impl<'a> Walker<'a> {
                 self.scopes.open();
                 self.optional(init.as_deref());
                 if !is_constexpr {
-                    self.cover_branch(cond, init.as_deref());
+                    self.cover(|counters| counters.branch(cond, init.as_deref()));
                     self.expr(cond, Use::Read);
                 }
-                self.cover_alone(then);
+                self.cover(|counters| counters.alone(then));
                 self.scoped(then);
                 if let Some(otherwise) = otherwise {
-                    self.cover_alone(otherwise);
+                    self.cover(|counters| counters.alone(otherwise));
                     self.scoped(otherwise);
                 }
                 self.scopes.close();
             }
             StmtKind::For { init, cond, step, body } => {
                 self.scopes.open();
-                self.cover_loop(statement, body);
+                self.cover(|counters| counters.turns(statement, body));
                 self.optional(init.as_deref());
                 if let Some(cond) = cond {
                     self.expr(cond, Use::Read);
@@ -63,32 +63,32 @@ impl<'a> Walker<'a> {
                 if let Some(step) = step {
                     self.expr(step, Use::Discard);
                 }
-                self.cover_alone(body);
+                self.cover(|counters| counters.alone(body));
                 self.scoped(body);
                 self.scopes.close();
             }
             StmtKind::RangeFor { variable, range, body } => {
                 let by_reference = self.facts.is_reference(&variable.ty);
-                self.cover_loop(statement, body);
+                self.cover(|counters| counters.turns(statement, body));
                 self.expr(range, Use::Place);
                 if self.within.is_on_device() && !by_reference && !self.stays_own(range) {
                     self.notes.leave_out(statement.span, "range-based for loop over memory".to_owned());
                 }
                 self.scopes.open();
                 self.declare(variable);
-                self.cover_alone(body);
+                self.cover(|counters| counters.alone(body));
                 self.scoped(body);
                 self.scopes.close();
             }
             StmtKind::While { cond, body } => {
-                self.cover_loop(statement, body);
+                self.cover(|counters| counters.turns(statement, body));
                 self.expr(cond, Use::Read);
-                self.cover_alone(body);
+                self.cover(|counters| counters.alone(body));
                 self.scoped(body);
             }
             StmtKind::Do { body, cond } => {
-                self.cover_loop(statement, body);
-                self.cover_alone(body);
+                self.cover(|counters| counters.turns(statement, body));
+                self.cover(|counters| counters.alone(body));
                 self.scoped(body);
                 self.expr(cond, Use::Read);
             }

@@ -7,7 +7,8 @@
 //! Guarantees: well-formed XML 1.0 whatever stands in the source; no two tests of a suite have one name.
 //! Deliberately absent: suggestions, which fail nothing; output (`system-out`), properties.
 
-use super::{gcc, one_line, printable};
+use super::xml::escaped;
+use super::{gcc, one_line};
 use crate::diagnostic::Severity;
 use crate::diagnostic::report::{Divergence, FileReport, Finding, KernelReport, Parse, Race, Report};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -121,20 +122,4 @@ fn outcome(kernel: &KernelReport, file: &FileReport) -> io::Result<Outcome> {
     }
     let why = kernel.unknowns.first().map(|unknown| kernel.about(unknown));
     Ok(Outcome::Skipped { message: one_line(&why.unwrap_or_else(|| format!("{} is not decided", kernel.name))) })
-}
-
-/// `text` within an attribute or an element. Two characters that are no control characters are none of XML, either.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in printable(text).chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

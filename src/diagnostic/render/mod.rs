@@ -27,6 +27,7 @@ pub mod sarif;
 mod snippet;
 pub mod text;
 mod uri;
+pub mod xml;
 
 use std::borrow::Cow;
 

@@ -14,10 +14,10 @@
 //! equally often; `goto`; operators that choose whether an operand is evaluated. What they do to barriers, the records of
 //! the barriers tell where the driver let them.
 
-use super::Translator;
 use crate::builtins::functions::function;
 use crate::builtins::{Builtin, Copying};
 use crate::calculus::SyncScope;
+use crate::instrument::tokens::Tokens;
 use crate::source::{Language, Span};
 use crate::syntax::parts::{exprs_of_stmt, stmts_in, visit};
 use crate::syntax::{Expr, ExprKind, ItemKind, Stmt, StmtKind, Unit};
@@ -37,33 +37,53 @@ pub(super) enum Leads {
 
 /// What a branch decides about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Branch {
+struct Branch {
     leads: Leads,
     /// The barrier that is nearest in the text.
     barrier: Span,
 }
 
-/// A statement that `break` or `continue` leave.
+/// What work-items agree on before they go on.
+#[derive(Clone, Debug)]
+pub(super) struct Agreement {
+    /// The tokens of the condition.
+    pub(super) condition: Range<usize>,
+    /// Which value of it leads to the barrier.
+    pub(super) leads: Leads,
+    /// The barrier that is nearest in the text.
+    pub(super) barrier: Span,
+    /// Whether each value has a way of its own.
+    pub(super) is_switch: bool,
+}
+
+/// A statement around the place of the walk.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+struct Around {
     is_loop: bool,
-    /// The first barrier in it.
+    is_left_by_break: bool,
+    /// Whether work-items may go in without the others.
+    is_alone: bool,
+    /// The first barrier in it, if jumps lead out of it.
     barrier: Option<Span>,
 }
 
 /// Where the walk through a function stands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Course {
-    /// Its barriers, by their first tokens, in the order of the text.
+pub(super) struct Course<'a> {
+    /// The functions of the unit, and those that hold a barrier, themselves or in what they call.
+    functions: FxHashSet<&'a str>,
+    holding: FxHashSet<&'a str>,
+    /// The bodies of the functions that the walk has come to.
+    pub(super) bodies: Vec<Span>,
+    /// Barriers of the function, by their first tokens, in the order of the text.
     barriers: Vec<(usize, Span)>,
-    /// The loops and `switch` statements around, outermost first.
+    /// The statements with conditions around, outermost first.
     around: Vec<Around>,
-    /// Whether work-items may stand here alone.
-    is_alone: bool,
+    /// Whether it is that of a kernel, whose local variables are its own.
+    pub(super) is_of_kernel: bool,
 }
 
-/// The functions that hold a barrier, themselves or in what they call.
-pub(super) fn functions_with_barriers(unit: &Unit) -> FxHashSet<&str> {
+fn functions_with_barriers(unit: &Unit) -> FxHashSet<&str> {
     let mut bodies: Vec<(&str, Vec<&str>)> = Vec::new();
     for item in &unit.items {
         let ItemKind::Function(syntax) = &item.kind else { continue };
@@ -119,30 +139,40 @@ fn jumps_out(statement: &Stmt) -> Vec<Jump> {
             StmtKind::Continue if !in_loop => found.push(Jump::Continue),
             _ => {}
         }
-        let is_loop = matches!(statement.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. });
+        let is_loop = is_loop(statement);
         let is_switch = matches!(statement.kind, StmtKind::Switch { .. });
         open.extend(stmts_in(statement).into_iter().map(|inner| (inner, in_loop || is_loop, in_switch || is_switch)));
     }
     found
 }
 
-impl<'a> Translator<'a> {
+impl<'a> Course<'a> {
+    /// Before the first function of a unit.
+    pub(super) fn of(unit: &'a Unit) -> Course<'a> {
+        let functions = unit.items.iter().filter_map(|item| match &item.kind {
+            ItemKind::Function(function) => Some(function.name()),
+            _ => None,
+        });
+        Course { functions: functions.collect(), holding: functions_with_barriers(unit), ..Course::default() }
+    }
+
     /// Begins a function.
-    pub(super) fn enter_course(&mut self, body: &'a [Stmt]) {
-        let mut barriers: Vec<(usize, Span)> = body.iter().flat_map(|statement| self.barriers_in(statement)).collect();
+    pub(super) fn enter(&mut self, tokens: &Tokens<'_>, body: &[Stmt]) {
+        let in_body = |statement: &Stmt| self.barriers_in(tokens, statement);
+        let mut barriers: Vec<(usize, Span)> = body.iter().flat_map(in_body).collect();
         barriers.sort_by_key(|barrier| barrier.0);
-        self.course = Course { barriers, ..Course::default() };
+        let Course { functions, holding, bodies, .. } = std::mem::take(self);
+        *self = Course { functions, holding, bodies, barriers, ..Course::default() };
     }
 
     /// The barriers in a statement, and calls of functions that hold one.
-    fn barriers_in(&self, statement: &Stmt) -> Vec<(usize, Span)> {
+    fn barriers_in(&self, tokens: &Tokens<'_>, statement: &Stmt) -> Vec<(usize, Span)> {
         let mut found = Vec::new();
         for expr in exprs_of_stmt(statement) {
             visit(expr, |part| {
                 let Some(name) = callee(part) else { return };
-                let is_it =
-                    if self.functions.contains_key(name) { self.holding.contains(name) } else { is_barrier(name) };
-                if let Some(range) = self.tokens.range(part.span).filter(|_| is_it) {
+                let is_it = if self.functions.contains(name) { self.holding.contains(name) } else { is_barrier(name) };
+                if let Some(range) = tokens.range(part.span).filter(|_| is_it) {
                     found.push((range.start, part.span));
                 }
             });
@@ -150,31 +180,30 @@ impl<'a> Translator<'a> {
         found
     }
 
-    fn first_barrier_in(&self, statement: &Stmt) -> Option<Span> {
-        self.barriers_in(statement).into_iter().min_by_key(|barrier| barrier.0).map(|barrier| barrier.1)
+    fn first_barrier_in(&self, tokens: &Tokens<'_>, statement: &Stmt) -> Option<Span> {
+        self.barriers_in(tokens, statement).into_iter().min_by_key(|barrier| barrier.0).map(|barrier| barrier.1)
     }
 
     /// The barrier that a jump in this statement leads past.
-    fn passed_by_jumps(&self, statement: &Stmt) -> Option<Span> {
-        let end = self.tokens.range(statement.span)?.end;
-        let course = &self.course;
+    fn passed_by_jumps(&self, tokens: &Tokens<'_>, statement: &Stmt) -> Option<Span> {
+        let end = tokens.range(statement.span)?.end;
         jumps_out(statement).into_iter().find_map(|jump| match jump {
             Jump::Return => {
-                let later = course.barriers.iter().find(|barrier| barrier.0 >= end).map(|barrier| barrier.1);
-                later.or_else(|| course.around.iter().rev().find_map(|around| around.barrier))
+                let later = self.barriers.iter().find(|barrier| barrier.0 >= end).map(|barrier| barrier.1);
+                later.or_else(|| self.around.iter().rev().find_map(|around| around.barrier))
             }
-            Jump::Break => course.around.last()?.barrier,
-            Jump::Continue => course.around.iter().rev().find(|around| around.is_loop)?.barrier,
+            Jump::Break => self.around.iter().rev().find(|around| around.is_left_by_break)?.barrier,
+            Jump::Continue => self.around.iter().rev().find(|around| around.is_loop)?.barrier,
         })
     }
 
     /// What the condition of a statement decides about, if that is whether a barrier is come to.
-    pub(super) fn branch(&self, statement: &Stmt) -> Option<Branch> {
+    fn branch(&self, tokens: &Tokens<'_>, statement: &Stmt) -> Option<Branch> {
         let of = |leads, barrier| Some(Branch { leads, barrier });
         match &statement.kind {
             StmtKind::If { then, otherwise, .. } => {
                 let holds = [Some(&**then), otherwise.as_deref()]
-                    .map(|branch| branch.and_then(|branch| self.first_barrier_in(branch)));
+                    .map(|branch| branch.and_then(|branch| self.first_barrier_in(tokens, branch)));
                 match holds {
                     [Some(barrier), Some(_)] => return of(Leads::Each, barrier),
                     [Some(barrier), None] => return of(Leads::Nonzero, barrier),
@@ -182,7 +211,7 @@ impl<'a> Translator<'a> {
                     [None, None] => {}
                 }
                 let passes = [Some(&**then), otherwise.as_deref()]
-                    .map(|branch| branch.and_then(|branch| self.passed_by_jumps(branch)));
+                    .map(|branch| branch.and_then(|branch| self.passed_by_jumps(tokens, branch)));
                 match passes {
                     [Some(barrier), Some(_)] => of(Leads::Each, barrier),
                     [Some(barrier), None] => of(Leads::Zero, barrier),
@@ -190,51 +219,57 @@ impl<'a> Translator<'a> {
                     [None, None] => None,
                 }
             }
-            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. } => {
-                of(Leads::Nonzero, self.first_barrier_in(statement)?)
-            }
+            _ if is_loop(statement) => of(Leads::Nonzero, self.first_barrier_in(tokens, statement)?),
             StmtKind::Switch { body, .. } => {
-                of(Leads::Each, self.first_barrier_in(body).or_else(|| self.passed_by_jumps(body))?)
+                // A `break` in it leaves the statement, and no more.
+                of(
+                    Leads::Each,
+                    self.first_barrier_in(tokens, body).or_else(|| self.passed_by_jumps(tokens, statement))?,
+                )
             }
             _ => None,
         }
     }
 
-    /// The condition of `do … while (…)` stands in the tree with its parentheses, which stay outside.
-    fn inside_parentheses(&self, range: Range<usize>) -> Range<usize> {
-        let is_own = range.start > 0 && self.tokens.text(range.start - 1) == "while";
-        match self.tokens.partner(range.start) {
-            Some(close) if is_own && close + 1 == range.end => range.start + 1..close,
-            _ => range,
-        }
-    }
-
-    /// Puts the agreement around a condition; what stands in the statement is walked by `walk`.
-    pub(super) fn agreeing(&mut self, statement: &'a Stmt, cond: Option<&'a Expr>, walk: impl FnOnce(&mut Self)) {
-        let is_loop = matches!(statement.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. });
+    /// Comes to a statement with such a condition: what has to be agreed on. It ends with [`Course::leave`].
+    pub(super) fn come(&mut self, tokens: &Tokens<'_>, statement: &Stmt, cond: Option<&Expr>) -> Option<Agreement> {
+        let is_loop = is_loop(statement);
         let is_switch = matches!(statement.kind, StmtKind::Switch { .. });
-        let branch = self.branch(statement).filter(|_| !self.course.is_alone);
-        let range = cond.and_then(|cond| self.tokens.range(cond.span)).map(|range| self.inside_parentheses(range));
+        let branch = self.branch(tokens, statement).filter(|_| !self.is_alone());
+        let range = cond.and_then(|cond| tokens.range(cond.span)).map(|range| inside_parentheses(tokens, range));
         // Without a condition a loop goes on for all.
         let agrees = branch.is_some() && (cond.is_none() || range.is_some());
-        if let (Some(Branch { leads, barrier }), Some(range)) = (branch, range) {
-            let number = self.shared.barriers.len();
-            self.shared.barriers.push(self.tokens.place_of(barrier));
-            // A condition may be a pointer or a floating-point number.
-            let after = if is_switch { "))" } else { ") ? 1 : 0)" };
-            let before = format!("raceproof_agree(raceproof_self, {number}, {}, (", leads as u32);
-            self.edits.wrap(range, before, after);
-        }
-        let before = self.course.is_alone;
-        self.course.is_alone |= !agrees && (is_loop || branch.is_some());
-        if is_loop || is_switch {
-            let barrier = self.first_barrier_in(statement);
-            self.course.around.push(Around { is_loop, barrier });
-        }
-        walk(self);
-        if is_loop || is_switch {
-            self.course.around.pop();
-        }
-        self.course.is_alone = before;
+        let barrier = (is_loop || is_switch).then(|| self.first_barrier_in(tokens, statement)).flatten();
+        let is_alone = !agrees && (is_loop || branch.is_some());
+        self.around.push(Around { is_loop, is_left_by_break: is_loop || is_switch, is_alone, barrier });
+        branch.zip(range).map(|(Branch { leads, barrier }, condition)| Agreement {
+            condition,
+            leads,
+            barrier,
+            is_switch,
+        })
+    }
+
+    /// Leaves the statement that was come to last.
+    pub(super) fn leave(&mut self) {
+        self.around.pop();
+    }
+
+    /// Whether work-items may stand here without the others of their group.
+    fn is_alone(&self) -> bool {
+        self.around.iter().any(|around| around.is_alone)
+    }
+}
+
+fn is_loop(statement: &Stmt) -> bool {
+    matches!(statement.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. })
+}
+
+/// The condition of `do … while (…)` stands in the tree with its parentheses, which stay outside.
+fn inside_parentheses(tokens: &Tokens<'_>, range: Range<usize>) -> Range<usize> {
+    let is_own = range.start > 0 && tokens.text(range.start - 1) == "while";
+    match tokens.partner(range.start) {
+        Some(close) if is_own && close + 1 == range.end => range.start + 1..close,
+        _ => range,
     }
 }

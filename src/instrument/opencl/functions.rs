@@ -99,21 +99,21 @@ impl<'a> Translator<'a> {
             }
         }
         if let Some(body) = &function.body {
-            self.bodies.push(self.tokens.sources().visible(self.tokens.place_of(item.span)));
+            self.course.bodies.push(self.tokens.sources().visible(self.tokens.place_of(item.span)));
             self.scoped(|translator| {
                 for param in &function.params {
                     let shape = translator.types.shape(&param.ty).as_parameter();
                     translator.declare(&param.name.text, Local { home: Home::Own, shape });
                 }
-                translator.in_kernel = known.is_kernel;
+                translator.course.enter(translator.tokens, body);
+                translator.course.is_of_kernel = known.is_kernel;
                 if known.is_kernel {
                     translator.kernel(item, function, name);
                 }
-                translator.enter_course(body);
                 translator.block(body);
             });
         }
-        self.in_kernel = false;
+        self.course.is_of_kernel = false;
         self.notes.enter(String::new());
     }
 
@@ -206,7 +206,7 @@ impl<'a> Translator<'a> {
         };
         let mut text = String::new();
         for variable in variables.iter().filter(is_local) {
-            let Some(kernel) = self.shared.kernels.last_mut().filter(|_| self.in_kernel) else {
+            let Some(kernel) = self.shared.kernels.last_mut().filter(|_| self.course.is_of_kernel) else {
                 self.notes.leave_out(variable.span, "local variable outside of a kernel");
                 continue;
             };

@@ -34,7 +34,7 @@ use super::{InstrumentError, Instrumented, Source, guards, runtime, sites};
 use crate::source::{Dialect, OpenClVersion, Span};
 use branches::Course;
 use functions::Function;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use types::{Shape, Types};
 
@@ -120,17 +120,11 @@ struct Translator<'a> {
     edits: TokenEdits,
     notes: Notes<'a>,
     shared: Shared,
-    /// Bodies of functions.
-    bodies: Vec<Span>,
     scopes: Vec<FxHashMap<&'a str, Local<'a>>>,
-    /// Functions that hold a barrier.
-    holding: FxHashSet<&'a str>,
-    /// The function that is being walked.
-    course: Course,
+    /// What is known of barriers where the walk stands.
+    course: Course<'a>,
     /// Variables of the program in global memory, met so far.
     globals: Vec<String>,
-    /// Whether local variables belong to the kernel that is being walked.
-    in_kernel: bool,
     error: Option<InstrumentError>,
 }
 
@@ -142,24 +136,21 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
         source,
         types: Types::default(),
         functions: functions::collect(source.unit),
-        holding: branches::functions_with_barriers(source.unit),
-        course: Course::default(),
+        course: Course::of(source.unit),
         edits: TokenEdits::default(),
         notes: Notes::new(&tokens),
         shared: Shared::default(),
-        bodies: Vec::new(),
         scopes: vec![FxHashMap::default()],
         globals: Vec::new(),
-        in_kernel: false,
         error: None,
     };
     translator.unit();
-    let Translator { edits, notes, mut shared, bodies, error, .. } = translator;
+    let Translator { edits, notes, mut shared, course, error, .. } = translator;
     if let Some(error) = error {
         return Err(error);
     }
     // Any function is device code, and its braces show it.
-    let guards = guards::guards(&tokens, source, &bodies, &["{"]);
+    let guards = guards::guards(&tokens, source, &course.bodies, &["{"]);
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     shared.sites = sites::table(&notes.sites, &source.output.sources);
     shared.version = version(source.unit.dialect);

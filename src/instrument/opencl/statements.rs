@@ -4,7 +4,7 @@ use super::types::{Space, space};
 use super::{Home, Local, Translator};
 use crate::instrument::expressions::Use;
 use crate::source::Span;
-use crate::syntax::{AsideKind, Init, Item, ItemKind, Stmt, StmtKind, TypeKind, Variable};
+use crate::syntax::{AsideKind, Expr, Init, Item, ItemKind, Stmt, StmtKind, TypeKind, Variable};
 
 /// What is not understood and holds no access of its own.
 const HARMLESS: [&str; 4] = ["goto statement", "alignof", "offsetof", "character literal"];
@@ -54,6 +54,20 @@ impl<'a> Translator<'a> {
             StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
             StmtKind::Case(_) | StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
         }
+    }
+
+    /// Walks a statement with a condition, on which work-items agree where that decides about a barrier.
+    fn agreeing(&mut self, statement: &'a Stmt, cond: Option<&'a Expr>, walk: impl FnOnce(&mut Self)) {
+        if let Some(agreement) = self.course.come(self.tokens, statement, cond) {
+            let number = self.shared.barriers.len();
+            self.shared.barriers.push(self.tokens.place_of(agreement.barrier));
+            // A condition may be a pointer or a floating-point number.
+            let after = if agreement.is_switch { "))" } else { ") ? 1 : 0)" };
+            let before = format!("raceproof_agree(raceproof_self, {number}, {}, (", agreement.leads as u32);
+            self.edits.wrap(agreement.condition, before, after);
+        }
+        walk(self);
+        self.course.leave();
     }
 
     fn inner(&mut self, statement: &'a Stmt) {
