@@ -7,6 +7,8 @@
 //!
 //! Guarantees: each condition is evaluated once, and the program does what it did without the points.
 //!
+//! What stands behind a barrier is of the run before it: a thread that never leaves the barrier counts as if it had.
+//!
 //! Deliberately absent: functions that may be evaluated while the program is compiled (`constexpr`), conditions that declare a
 //! variable, `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
 
