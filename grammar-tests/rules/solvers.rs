@@ -7,7 +7,9 @@ use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough};
 use crate::support::solvers::session;
 use crate::support::tier::tiers;
+use raceproof::calculus::{BinaryOp, Expr, ExprId};
 use raceproof::memory_model::Level;
+use raceproof::protocol::{Protocol, Role};
 use raceproof::prove::ask::{Asker, Budget, Reply, Suspects, View};
 use raceproof::prove::rules::{check, search};
 use raceproof::prove::state::poly::{Atom, IDS, LOOPS, Poly, Side};
@@ -83,6 +85,27 @@ fn assumes_no_wrap<'a>(mut assumptions: impl Iterator<Item = &'a Assumption>) ->
     assumptions.any(|assumption| matches!(assumption, Assumption::NoUnsignedWrap { .. }))
 }
 
+/// Whether a product with the number of a loop's turn says where an access of the pair is. What a loop adds up in many turns is
+/// written like that in a protocol and may go around, so that bit-vectors let such products do so; that one of the source's does is
+/// undefined, on which the rules rely.
+fn multiplies_turns(protocol: &Protocol, pair: &Pair) -> bool {
+    let is_turn = |mut id: ExprId| {
+        while let Expr::Convert(_, inner) = protocol.exprs[id] {
+            id = inner;
+        }
+        matches!(protocol.exprs[id], Expr::Var(var) if matches!(protocol.roles.get(var), Some(Role::Iteration(_))))
+    };
+    let mut found = false;
+    for access in [pair.first, pair.second].map(|id| &protocol.accesses[id]) {
+        for root in access.guards.iter().map(|guard| guard.cond).chain([access.offset]) {
+            protocol.exprs.visit(root, |_, node| {
+                found |= matches!(node, Expr::Binary(BinaryOp::Mul, a, b) if is_turn(*a) || is_turn(*b));
+            });
+        }
+    }
+    found
+}
+
 /// What was asked and answered.
 #[derive(Debug, Default)]
 struct Tally {
@@ -107,7 +130,8 @@ fn hold_against_rules(asker: &mut Asker<'_>, subject: &Subject, pair: &Pair, see
                 Ok(Answer::Unsat) => tally.confirmed += 1,
                 _ => {}
             }
-            if !assumes_no_wrap(proof.assumptions.iter()) && seed % 4 == 0 {
+            let is_exact = !assumes_no_wrap(proof.assumptions.iter()) && !multiplies_turns(&subject.protocol, pair);
+            if is_exact && seed % 4 == 0 {
                 match ask(asker, View::Machine) {
                     Ok(Answer::Sat) => {
                         panic!("seed {seed}: bit-vectors contradict a proof\n{pair:?}\n{text}\n{}", proof.derivation)
