@@ -2,7 +2,8 @@
 //!
 //! For each few bytes of memory (a *granule*: four, or more where a struct of thousands is copied) and each interval it keeps a few accesses of each kind: the
 //! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
-//! a third conflicts with one of them. So the cost of an access does not grow with the number of threads.
+//! a third conflicts with one of them. Who has passed a barrier of its warp conflicts with other warps alone: so a third thread
+//! is kept where the two are of one warp. The cost of an access does not grow with the number of threads.
 
 use crate::arena::Arena;
 use crate::calculus::eval::{Event, Kind, Meeting, Program, Sink, Stamp, ThreadId, Value, WARP};
@@ -235,13 +236,17 @@ impl Sweep {
             };
             same_access && alike_to_others
         };
-        let mut seen = 0;
+        let warp = |event: &Event| event.thread.thread / WARP;
+        let (mut seen, mut is_of_warp, mut are_of_two) = (0, level == Level::Grid, false);
+        let mut first = None;
         let mut at = head;
         while at != NONE {
             let entry = &self.entries[at as usize];
             if alike(&entry.event) {
                 seen += 1;
-                if entry.event.thread == event.thread || seen >= REPRESENTATIVES {
+                is_of_warp |= warp(&entry.event) == warp(event);
+                are_of_two |= *first.get_or_insert(warp(&entry.event)) != warp(&entry.event);
+                if entry.event.thread == event.thread || seen >= REPRESENTATIVES && (is_of_warp || are_of_two) {
                     return true;
                 }
             }
