@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel, SiteId, Space, SyncScope, text};
 use raceproof::memory_model::Level;
+use raceproof::memory_model::met::Met;
 use raceproof::trace::check::{Options, check};
 use raceproof::trace::format::write::{Segment, Writer, shape};
 use raceproof::trace::format::{self, Allocation, Epochs, Launch};
@@ -95,6 +96,6 @@ proptest! {
         prop_assume!(outcome.finished);
         let events: Vec<Event> = history.accesses.iter().map(|seen| seen.event).filter(|event| event.exact).collect();
         let found = checked(&kernel, &log(&kernel, geometry, &events));
-        prop_assert_eq!(found, conflicts_by_definition(&kernel, &events), "{}", text::print(&kernel));
+        prop_assert_eq!(found, conflicts_by_definition(&kernel, &events, &Met::default()), "{}", text::print(&kernel));
     }
 }

@@ -3,14 +3,17 @@
 //! For each few bytes of memory (a *granule*: four, or more where a struct of thousands is copied) and each interval it keeps a few accesses of each kind: the
 //! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
 //! a third conflicts with one of them. Who has passed a barrier of its warp conflicts with other warps alone: so a third thread
-//! is kept where the two are of one warp. The cost of an access does not grow with the number of threads.
+//! is kept where the two are of one warp. The cost of an access does not grow with the number of threads. Barriers that are
+//! for some threads only (tiles, masks, objects) order a thread with any others: where a kernel has one, nobody stands for
+//! another thread of the block.
 
 use crate::arena::Arena;
 use crate::calculus::eval::{Event, Kind, Meeting, Program, Sink, Stamp, ThreadId, Value, WARP};
-use crate::calculus::{ArrayId, Kernel, Site, SiteId, Space};
+use crate::calculus::statements::every;
+use crate::calculus::{ArrayId, Kernel, Site, SiteId, Space, Stmt};
 use crate::memory_model::met::{Met, Stands};
 use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bytes of the smallest granule.
 const GRANULE: u32 = 4;
@@ -79,6 +82,9 @@ struct Chains {
     writes: u32,
 }
 
+/// What an access of a thread is, however often the thread makes it.
+type Own = (ThreadId, SiteId, Option<i64>, u32, Kind, Stamp);
+
 pub(super) struct Sweep {
     levels: Levels,
     spaces: Vec<Space>,
@@ -92,8 +98,12 @@ pub(super) struct Sweep {
     pub(super) found: FxHashMap<Key, Candidate>,
     /// The sites of the kernel.
     sites: Arena<Site>,
-    /// Who met at barriers that are for some threads.
+    /// Whether a barrier is for some threads only.
+    has_some: bool,
+    /// Who met at such barriers.
     met: Met,
+    /// What was joined of each thread of a block, if there are such barriers.
+    joined: FxHashSet<(Place, Own)>,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
     /// Of each site, who made exact accesses there in this run.
@@ -162,6 +172,8 @@ pub(super) fn do_conflict((one, other): (&Event, &Event), space: Space, sites: &
 
 impl Sweep {
     pub(super) fn new(kernel: &Kernel, program: &Program, levels: Levels) -> Self {
+        let mut has_some = false;
+        every(&kernel.body, |stmt| has_some |= matches!(stmt, Stmt::Sync { among, .. } if !among.is_everyone()));
         let granule = |largest: u32| i64::from((largest / MOST_GRANULES).max(GRANULE));
         Sweep {
             levels,
@@ -173,7 +185,9 @@ impl Sweep {
             effort: 0,
             found: FxHashMap::default(),
             sites: kernel.sites.clone(),
+            has_some,
             met: Met::default(),
+            joined: FxHashSet::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
             reached: vec![Reached::default(); kernel.sites.len()],
         }
@@ -199,6 +213,7 @@ impl Sweep {
         self.chains.clear();
         self.found.clear();
         self.met.clear();
+        self.joined.clear();
         self.reached.fill(Reached::default());
         self.ordinal = 0;
     }
@@ -215,7 +230,14 @@ impl Sweep {
             self.compare(event, chains.reads, level);
         }
         let head = if is_read { chains.reads } else { chains.writes };
-        if self.is_represented(event, head, level) {
+        let is_known = match self.has_some && level != Level::Grid {
+            true => {
+                let own = (event.thread, event.site, event.offset, event.bytes, event.kind, event.stamp);
+                !self.joined.insert((place, own))
+            }
+            false => self.is_represented(event, head, level),
+        };
+        if is_known {
             return;
         }
         self.entries.push(Entry { event: *event, ordinal: self.ordinal, next: head });
