@@ -286,11 +286,22 @@ fn work_items_that_part_before_a_barrier_are_told_with_its_line() {
 }
 
 /// Kernels whose work-items agree at each branch before a barrier; each sets `y[i]` to `i + 1`.
-const UNIFORM: [(&str, &str); 9] = [
+const UNIFORM: [(&str, &str); 10] = [
     (
         "reduction",
         "t[l] = 1; for (int s = 4; s > 0; s >>= 1) { barrier(CLK_LOCAL_MEM_FENCE); if (l < s) t[l] += t[l + s]; }
       barrier(CLK_LOCAL_MEM_FENCE); y[i] = i + t[0] - 7;",
+    ),
+    // PoCL 3.1 gave this one up when what is asked before a barrier had branches.
+    (
+        "halving",
+        "y[i] = i + 1; t[l] = 1;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (size_t s = get_local_size(0) / 2; s > 0; s >>= 1) {
+        if (l < s) t[l] += t[l + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      if (l == 0) y[i] = i + t[0] - 7;",
     ),
     (
         "guarded",

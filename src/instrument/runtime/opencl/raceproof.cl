@@ -4,6 +4,7 @@
 //   0         records so far (its low half, counted atomically)
 //   1         records that there is room for
 //   2, 3      first work-group that logs, and the first one behind it
+//   4 … 7     where records go that are not wanted
 //   8 + 2 j   of the pointer parameter j of the kernel: bytes from the buffer's start to what the kernel is given
 //   9 + 2 j   and the bytes that the buffer has
 //   200 + j   written here: the bytes of variable j: local ones of the kernel from 0, those of the program from 28
@@ -28,13 +29,15 @@ typedef struct {
   volatile __local long *votes;
 } raceproof_item;
 
-void raceproof_record(__private raceproof_item *self, uint site, uint kind, uint slot, ulong offset, ulong bytes) {
+// Writes a record if it is wanted. There is no branch in it, as there is none in what stands at barriers: PoCL 3.1 gives up
+// loops in which branches of work-items lie between several barriers.
+void raceproof_record(__private raceproof_item *self, uint wanted, uint site, uint kind, uint slot, ulong offset,
+                      ulong bytes) {
   volatile __global uint *cursor = (volatile __global uint *)self->log;
   uint capacity = (uint)self->log[1];
-  if (*cursor >= capacity) return;
-  uint at = atomic_inc(cursor);
-  if (at >= capacity) return;
-  __global ulong *record = self->log + 512 + 4 * (ulong)at;
+  uint more = wanted && *cursor < capacity;
+  uint at = atomic_add(cursor, more);
+  __global ulong *record = self->log + (more && at < capacity ? 512 + 4 * (ulong)at : 4);
   record[0] = (ulong)site | (ulong)kind << 32 | (ulong)slot << 40;
   record[1] = offset;
   record[2] = (ulong)(uint)bytes | (ulong)self->item << 32;
@@ -42,7 +45,7 @@ void raceproof_record(__private raceproof_item *self, uint site, uint kind, uint
 }
 
 void raceproof_append(__private raceproof_item *self, uint site, uint kind, uint slot, ulong offset, ulong bytes) {
-  if (self->logs) raceproof_record(self, site, kind, slot, offset, bytes);
+  if (self->logs) raceproof_record(self, 1, site, kind, slot, offset, bytes);
 }
 
 // Logs an access of `bytes` bytes, `skipped` behind `at`, and gives `at` back; or, if that is outside of all memory, a
@@ -163,11 +166,10 @@ __attribute__((overloadable)) void raceproof_variable(__private raceproof_item *
 
 // A barrier, or what is taken for one.
 void raceproof_barrier(__private raceproof_item *self, uint site, uint flags) {
-  raceproof_append(self, site, 6, 0, 0, flags);
-  if (self->parted && self->is_wanted && self->item == 0) {
-    raceproof_record(self, site, 7, 0, (ulong)(self->parted - 1) << 32, 0);
-  }
-  if (self->parted) self->is_wanted = 0;
+  raceproof_record(self, self->logs, site, 6, 0, 0, flags);
+  uint is_first = self->parted && self->is_wanted && self->item == 0;
+  raceproof_record(self, is_first, site, 7, 0, (ulong)(self->parted - 1) << 32, 0);
+  self->is_wanted = self->is_wanted && !self->parted;
 }
 
 // What the condition of a branch is, where all work-items of the group come and the value decides which of them come to a
@@ -181,20 +183,18 @@ long raceproof_agree(__private raceproof_item *self, uint barrier_number, uint l
     *other = 0xffffffffu;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (value != self->votes[0]) atomic_min(other, self->item);
+  atomic_min(other, value != self->votes[0] ? self->item : 0xffffffffu);
   barrier(CLK_LOCAL_MEM_FENCE);
   long common = self->votes[0];
   uint parts = *other;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (parts != 0xffffffffu && self->parted == 0) {
-    uint first_comes = leads == 2 || (common != 0) == (leads == 1);
-    if (self->item == 0 && self->is_wanted) {
-      raceproof_record(self, barrier_number, first_comes ? 8 : 7, 0, first_comes ? (ulong)parts << 32 : (ulong)parts, 0);
-    }
-    self->parted = parts + 1;
-    self->logs = 0;
-    if (!first_comes) self->is_wanted = 0;
-  }
+  uint part_now = parts != 0xffffffffu && !self->parted;
+  uint first_comes = leads == 2 || (common != 0) == (leads == 1);
+  raceproof_record(self, part_now && self->item == 0 && self->is_wanted, barrier_number, first_comes ? 8 : 7, 0,
+                   first_comes ? (ulong)parts << 32 : (ulong)parts, 0);
+  self->parted = part_now ? parts + 1 : self->parted;
+  self->logs = self->logs && !part_now;
+  self->is_wanted = self->is_wanted && (!part_now || first_comes);
   return common;
 }
 
