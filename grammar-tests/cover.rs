@@ -191,6 +191,52 @@ fn other_programs_read_what_is_written_for_them() {
     assert!(!page.contains("http"), "it needs no network");
 }
 
+#[test]
+fn what_a_program_was_ended_in_is_not_taken_for_missed_in_silence() {
+    if !runs() {
+        return;
+    }
+    let device = "__global__ void k(int *out, int n) {
+  volatile int *seen = out;
+  while (n > 0 && seen[100] == 0) { }
+  __syncthreads();
+  out[threadIdx.x] = 1;
+}";
+    let place = Place::with(&[("k.cu", &program(device))]);
+    let seen = cover(&place, &["k.cu", "--timeout", "1", "--", "1"]);
+    assert_eq!(seen.code, Some(2), "{}", seen.err);
+    assert!(seen.err.contains("what the launch that was under way reached is not counted"), "{}", seen.err);
+    let ended = cover(&place, &["k.cu", "--", "0"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(!ended.err.contains("under way"), "{}", ended.err);
+}
+
+/// What stands behind a barrier that never opens, or behind the end of a thread, is not reached.
+#[test]
+fn lines_that_no_thread_comes_to_are_not_executed() {
+    if !runs() {
+        return;
+    }
+    let device = "__global__ void k(int *out, int n) {
+  if (threadIdx.x < 5) {
+    __syncthreads();
+    out[0] = n;
+  } else {
+    if (n > 0) __trap();
+    __syncthreads();
+  }
+}
+__global__ void other(int *out) {
+  __trap();
+  out[0] = 1;
+}";
+    let text = program(device)
+        .replace("k<<<2, 64>>>(out, n);", "if (n == 0) other<<<1, 1>>>(out); else k<<<1, 64>>>(out, n);");
+    let place = Place::with(&[("k.cu", &text)]);
+    let seen = cover(&place, &["k.cu", "--", "0"]);
+    assert!(seen.out.contains("line 14"), "{}{}", seen.out, seen.err);
+}
+
 /// Code that counters must leave as it is: declared conditions, labels, jumps into blocks, constant expressions, macros, lambdas,
 /// classes that are asked for a truth value, templates, statements without braces before `else`.
 const HARD: &str = r#"
@@ -267,6 +313,18 @@ fn programs_do_what_they_do_without_counters() {
         let seen = cover(&place, &["k.cu", "--", number]);
         assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
         assert!(seen.out.contains(line), "{line}: {}", seen.out);
+        for (what, function) in [
+            ("a condition that declares a variable", "k"),
+            ("a function that is `constexpr`", "twice"),
+            ("a loop that holds a label of a `switch` around it", "duff"),
+        ] {
+            let told = format!(": not counted: {what} in {function}");
+            assert!(
+                seen.err.lines().any(|line| line.contains("k.cu:") && line.ends_with(&told)),
+                "no `{told}`: {}",
+                seen.err
+            );
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{built, ended, failed, request, write_told};
 use crate::driver::cover::{self, Coverage, SCHEMA, reached, share};
-use crate::driver::run::{Backend, Built, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
+use crate::driver::run::{Backend, Built, Ended, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -54,6 +54,7 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    built.uncounted().iter().for_each(|line| note(line));
     note("executing the program");
     // Standard output is for a report that programs read, unless that goes into a file.
     let output = match args.format {
@@ -65,6 +66,9 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
         Ok(ran) => ran,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    if !matches!(ran.ended, Ended::Exited(_)) {
+        note("what the launch that was under way reached is not counted");
+    }
     let coverage = Coverage::together(earlier.into_iter().chain([reached(&built)]));
     write(args, (&built, &ran), &coverage)?;
     let how = ended(&args.run, &ran);

@@ -14,7 +14,7 @@ use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::{self, Scratch};
 use crate::execute::{ExecuteError, cpu, cuda, opencl, process};
-use crate::instrument::InstrumentError;
+use crate::instrument::{InstrumentError, LeftOut};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -301,12 +301,18 @@ fn instrumented(
 }
 
 fn left_out(file: &InstrumentedFile) -> Vec<String> {
-    let line = |left_out: &crate::instrument::LeftOut| {
-        let place = place(file, left_out.span);
-        let inside = if left_out.function.is_empty() { String::new() } else { format!(" in {}", left_out.function) };
-        format!("{place}: not logged: {}{inside}", left_out.what)
-    };
-    file.unit.left_out.iter().map(line).collect()
+    file.unit.left_out.iter().map(|left_out| line(file, "not logged", left_out)).collect()
+}
+
+fn uncounted(file: &InstrumentedFile) -> Vec<String> {
+    file.unit.uncounted.iter().map(|uncounted| line(file, "not counted", uncounted)).collect()
+}
+
+/// A line for the user about something that has not been done.
+fn line(file: &InstrumentedFile, not_done: &str, left_out: &LeftOut) -> String {
+    let place = place(file, left_out.span);
+    let inside = if left_out.function.is_empty() { String::new() } else { format!(" in {}", left_out.function) };
+    format!("{place}: {not_done}: {}{inside}", left_out.what)
 }
 
 fn place(file: &InstrumentedFile, span: Span) -> String {
@@ -319,6 +325,11 @@ impl Built {
     /// A path for the log, if the user does not want to keep it.
     pub fn scratch_log(&self) -> PathBuf {
         self.scratch.path().join("run.trace")
+    }
+
+    /// What device code has no counters, as lines for the user.
+    pub fn uncounted(&self) -> Vec<String> {
+        self.files.iter().flat_map(uncounted).collect()
     }
 
     /// The instrumented files, in the order of the program's units.

@@ -7,10 +7,12 @@
 //!
 //! Guarantees: each condition is evaluated once, and the program does what it did without the points.
 //!
-//! What stands behind a barrier is of the run before it: a thread that never leaves the barrier counts as if it had.
+//! What would have a point and gets none is named ([`Instrumented::uncounted`](super::Instrumented)): functions that may be evaluated while the
+//! program is compiled (`constexpr`), conditions that declare a variable, loops that are jumped into, macros that
+//! cannot be taken apart.
 //!
-//! Deliberately absent: functions that may be evaluated while the program is compiled (`constexpr`), conditions that declare a
-//! variable, `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
+//! Deliberately absent: `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
+//! A thread that is ended inside of a function that it calls counts as if it had come back.
 
 use super::notes::Notes;
 use super::token_edits::TokenEdits;
@@ -56,10 +58,10 @@ pub(super) struct Counters<'c, 'a> {
 impl<'a> Counters<'_, 'a> {
     /// Counts how a condition comes out. One that is declared in its parentheses is left alone.
     pub(super) fn branch(&mut self, cond: &'a Expr, declared: Option<&'a Stmt>) {
-        let Some(range) = self.tokens.range(cond.span) else { return };
+        let Some(range) = self.tokens.range(cond.span) else { return self.apart(cond.span) };
         let declaration = declared.and_then(|declared| self.tokens.range(declared.span));
         if declaration.is_some_and(|declaration| range.start < declaration.end) {
-            return;
+            return self.notes.leave_uncounted(cond.span, "a condition that declares a variable");
         }
         let number = self.notes.point(PointKind::Branch, cond.span);
         self.edits.wrap(range, format!("::raceproof::branch({number}, bool(("), ")))");
@@ -69,10 +71,10 @@ impl<'a> Counters<'_, 'a> {
     pub(super) fn turns(&mut self, statement: &'a Stmt, body: &'a Stmt) {
         // A block with an object in it cannot be jumped into.
         if holds_label(body) {
-            return;
+            return self.notes.leave_uncounted(statement.span, "a loop that holds a label of a `switch` around it");
         }
         let (Some(whole), Some(turn)) = (self.tokens.range(statement.span), self.tokens.range(body.span)) else {
-            return;
+            return self.apart(statement.span);
         };
         let may_be_skipped = !matches!(statement.kind, StmtKind::Do { .. } | StmtKind::For { cond: None, .. });
         let number = self.notes.point(PointKind::Loop { may_be_skipped }, statement.span);
@@ -82,22 +84,26 @@ impl<'a> Counters<'_, 'a> {
 
     /// Counts who comes to a barrier.
     pub(super) fn barrier(&mut self, call: &'a Expr) {
-        let Some(range) = self.tokens.range(call.span) else { return };
+        let Some(range) = self.tokens.range(call.span) else { return self.apart(call.span) };
         let number = self.notes.point(PointKind::Barrier, call.span);
         self.edits.wrap(range, format!("(::raceproof::at_barrier({number}), "), ")");
     }
 
-    /// Counts how often the runs of a block are executed.
-    pub(super) fn runs(&mut self, statements: &'a [Stmt]) {
+    fn apart(&mut self, span: Span) {
+        self.notes.leave_uncounted(span, "code in a macro that cannot be taken apart");
+    }
+
+    /// Counts how often the runs of a block are executed. With each statement stands whether a thread may stay in it for good.
+    pub(super) fn runs(&mut self, statements: impl Iterator<Item = (&'a Stmt, bool)>) {
         let mut run: Vec<&Stmt> = Vec::new();
-        for statement in statements {
+        for (statement, may_stay) in statements {
             // What stands before a label is not what comes to it.
             if matches!(statement.kind, StmtKind::Case(_)) {
                 self.one_run(&std::mem::take(&mut run));
                 continue;
             }
             run.push(statement);
-            if may_end_a_run(statement) {
+            if may_stay || may_end_a_run(statement) {
                 self.one_run(&std::mem::take(&mut run));
             }
         }
@@ -108,7 +114,7 @@ impl<'a> Counters<'_, 'a> {
         let is_code = |statement: &&&Stmt| !matches!(statement.kind, StmtKind::Empty | StmtKind::Block(_));
         let spans: Vec<Span> = run.iter().filter(is_code).map(|statement| statement.span).collect();
         let Some(first) = run.first().filter(|_| !spans.is_empty()) else { return };
-        let Some(range) = self.tokens.range(first.span) else { return };
+        let Some(range) = self.tokens.range(first.span) else { return self.apart(first.span) };
         let number = self.notes.point(PointKind::Run(spans), first.span);
         self.edits.wrap(range, format!("::raceproof::reached({number}); "), "");
     }
@@ -118,7 +124,7 @@ impl<'a> Counters<'_, 'a> {
         if matches!(statement.kind, StmtKind::Block(_) | StmtKind::Empty) {
             return;
         }
-        let Some(range) = self.tokens.range(statement.span) else { return };
+        let Some(range) = self.tokens.range(statement.span) else { return self.apart(statement.span) };
         let number = self.notes.point(PointKind::Run(vec![statement.span]), statement.span);
         self.edits.wrap(range, format!("{{ ::raceproof::reached({number}); "), " }");
     }

@@ -140,6 +140,9 @@ impl<'a> Walker<'a> {
             returns_reference: callable(function, &self.facts).returns_reference,
             is_constexpr: is(|qualifier| matches!(qualifier, Qualifier::Constexpr)),
         };
+        if self.source.covers && on_device && self.within.is_constexpr {
+            self.notes.leave_uncounted(item.span, "a function that is `constexpr`");
+        }
         self.scopes.open();
         self.params(&function.params);
         if is_kernel {
@@ -157,9 +160,14 @@ impl<'a> Walker<'a> {
         self.notes.enter(String::new());
     }
 
+    /// Whether points of coverage are wanted here.
+    pub(super) fn covers(&self) -> bool {
+        self.source.covers && self.within.is_on_device() && !self.within.is_constexpr
+    }
+
     /// Puts points of coverage where they are wanted.
     pub(super) fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
-        if self.source.covers && self.within.is_on_device() && !self.within.is_constexpr {
+        if self.covers() {
             put(&mut Counters { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
         }
     }

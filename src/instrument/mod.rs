@@ -105,6 +105,8 @@ pub struct Instrumented {
     pub kernels: Vec<String>,
     /// Points of coverage, by id; none where none were asked for.
     pub points: Vec<coverage::Point>,
+    /// What has no point, of what would have one elsewhere.
+    pub uncounted: Vec<LeftOut>,
     /// What may access memory and is not instrumented, in the order of the text.
     pub left_out: Vec<LeftOut>,
     /// What orders threads and is not logged, which is so on a GPU alone: a log would show conflicts that are none.
@@ -179,12 +181,13 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
         Backend::Cpu => whole(source, &body, &notes.sites, notes.points.len()),
         Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
     };
-    let Notes { sites, points, left_out, unordered, .. } = notes;
+    let Notes { sites, points, left_out, unordered, uncounted, .. } = notes;
     Ok(Instrumented {
         text,
         sites,
         kernels: registered.kernels,
         points,
+        uncounted,
         left_out,
         unordered,
         opencl: opencl::Shared::default(),

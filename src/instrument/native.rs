@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 /// The function of the runtime that stands for a call of a barrier.
-fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
+pub(super) fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
     if let Some(groups::Function::Method(method)) = groups::Function::named(name) {
         return (groups::Method::named(method) == Some(groups::Method::Sync)).then_some("sync");
     }
@@ -141,26 +141,6 @@ impl Walker<'_> {
         };
         if let Some(instruction) = words.filter(|word| !word.starts_with('%')).find(|word| orders(word)) {
             self.not_followed(span, format!("`{instruction}` in inline assembly"));
-        }
-    }
-
-    /// Whether a call waits for other threads of a block or a group: a barrier of its own, or `sync` of a group.
-    pub(super) fn waits_for_others(&self, callee: &Expr, arguments: &[Expr]) -> bool {
-        match &callee.kind {
-            ExprKind::Path(path) => path.segments.last().is_some_and(|last| {
-                let name = last.name.text.as_str();
-                let meaning = function(Language::Cuda, name).map(|known| known.builtin);
-                let is_known = meaning.is_some() || arguments.len() == 1;
-                is_known
-                    && self.facts.callables(name, arguments.len()).is_empty()
-                    && counting(meaning.as_ref(), name).is_some()
-            }),
-            ExprKind::Member { member, .. } => {
-                let name = member.name.text.as_str();
-                let is_own = !self.facts.callables(name, arguments.len()).is_empty();
-                !is_own && arguments.is_empty() && groups::Method::named(name) == Some(groups::Method::Sync)
-            }
-            _ => false,
         }
     }
 

@@ -15,12 +15,15 @@ pub(super) struct Notes<'a> {
     pub(super) points: Vec<Point>,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) unordered: Vec<LeftOut>,
+    pub(super) uncounted: Vec<LeftOut>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn new(tokens: &'a Tokens<'a>) -> Self {
         let function = String::new();
-        Notes { tokens, function, sites: Vec::new(), points: Vec::new(), left_out: Vec::new(), unordered: Vec::new() }
+        let (sites, points) = (Vec::new(), Vec::new());
+        let (left_out, unordered, uncounted) = (Vec::new(), Vec::new(), Vec::new());
+        Notes { tokens, function, sites, points, left_out, unordered, uncounted }
     }
 
     /// The function that is being walked; empty outside of all.
@@ -61,6 +64,12 @@ impl<'a> Notes<'a> {
     pub(super) fn leave_unordered(&mut self, span: Span, what: impl Into<String>) {
         let unordered = self.named(span, what.into());
         self.unordered.push(unordered);
+    }
+
+    /// Something that a test may reach is not counted.
+    pub(super) fn leave_uncounted(&mut self, span: Span, what: &str) {
+        let uncounted = self.named(span, what.to_owned());
+        self.uncounted.push(uncounted);
     }
 
     fn named(&self, span: Span, what: String) -> LeftOut {

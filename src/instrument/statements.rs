@@ -5,8 +5,10 @@ use super::items::Walker;
 use super::scope::Home;
 use super::within::Side;
 use crate::source::Span;
+use crate::syntax::parts::stmt_has;
 use crate::syntax::{
-    Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TypeKind, Variable,
+    Aside, AsideKind, Expr, ExprKind, Init, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TypeKind,
+    Variable,
 };
 use std::ops::Range;
 
@@ -26,7 +28,12 @@ const HARMLESS: [&str; 9] = [
 impl<'a> Walker<'a> {
     pub(super) fn block(&mut self, statements: &'a [Stmt]) {
         self.scopes.open();
-        self.cover(|counters| counters.runs(statements));
+        if self.covers() {
+            let stays =
+                |part: &Expr| matches!(&part.kind, ExprKind::Call(callee, values) if self.may_stay(callee, values));
+            let may_stay: Vec<bool> = statements.iter().map(|statement| stmt_has(statement, &stays)).collect();
+            self.cover(|counters| counters.runs(statements.iter().zip(may_stay)));
+        }
         for statement in statements {
             self.statement(statement);
         }
