@@ -34,6 +34,7 @@ pub mod judge;
 pub mod launch;
 pub mod lower;
 pub mod memory_model;
+pub mod mutation;
 pub mod preprocess;
 pub mod protocol;
 pub mod prove;

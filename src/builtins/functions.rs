@@ -70,6 +70,16 @@ pub fn function(language: Language, name: &str) -> Option<Meaning> {
     of_language.or_else(|| atomics::atomic(language, name)).or_else(|| common(name))
 }
 
+/// The call that orders fewer threads than a barrier or a fence of that name does, if there is one with the same arguments.
+pub fn narrower(language: Language, name: &str) -> Option<&'static str> {
+    match (language, name) {
+        (Language::Cuda, "__syncthreads") => Some("__syncwarp()"),
+        (Language::Cuda, "__threadfence_system") => Some("__threadfence()"),
+        (Language::Cuda, "__threadfence") => Some("__threadfence_block()"),
+        _ => None,
+    }
+}
+
 pub(super) fn meaning(builtin: Builtin, result: ResultType) -> Meaning {
     Meaning { builtin, result }
 }

@@ -27,6 +27,23 @@ pub fn variable(language: Language, name: &str) -> Option<Variable> {
     }
 }
 
+/// What an id or an extent of CUDA is confused with, of another dimension and of another level.
+pub fn confused_with(name: &str, axis: &str) -> Vec<String> {
+    let other_axis = match axis {
+        "x" => "y",
+        "y" | "z" => "x",
+        _ => return Vec::new(),
+    };
+    let other_level = match name {
+        "threadIdx" => "blockIdx",
+        "blockIdx" => "threadIdx",
+        "blockDim" => "gridDim",
+        "gridDim" => "blockDim",
+        _ => return Vec::new(),
+    };
+    vec![format!("{name}.{other_axis}"), format!("{other_level}.{axis}")]
+}
+
 /// Names of CUDA.
 fn cuda(name: &str) -> Option<Variable> {
     Some(match name {

@@ -4,10 +4,12 @@
 
 mod judging;
 mod keeping;
+mod mutating;
 mod sharing;
 mod tracing;
 
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
+pub(super) use mutating::MutateArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
@@ -45,6 +47,8 @@ pub(super) enum Command {
     Amplify(AmplifyArgs),
     /// Build and execute a CUDA program, and say which barriers, branches, loops and lines of its kernels that reaches
     Cover(CoverArgs),
+    /// Build a CUDA program with its mutants, execute it with each, and say which of them its tests tell apart
+    Mutate(MutateArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules
@@ -319,7 +323,7 @@ pub(super) enum TraceFormat {
 
 #[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
-    /// The rule, as it stands in brackets behind a finding; without one, all rules are listed
+    /// The rule, as it stands in brackets behind a finding, or the operator of a mutant; without one, all rules are listed
     pub(super) rule: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use crate::driver::changed::{ChangedFile, concerned};
 use crate::driver::options::{Options, Part};
 use crate::driver::parallel::Input;
 use anyhow::{Context, Result, ensure};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,4 +78,31 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let said = said.lines().next().unwrap_or("it ended without a word");
     ensure!(output.status.success(), "--changed-since: git, in {}: {said}", directory.display());
     Ok(output.stdout)
+}
+
+/// The lines of each file that git says are new since a revision.
+pub(super) fn lines_since(revision: &str, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, BTreeSet<u32>>> {
+    ensure!(!revision.is_empty() && !revision.starts_with('-'), "`{revision}` is no revision");
+    let mut changed = BTreeMap::new();
+    for file in files {
+        let absolute = std::path::absolute(file)?;
+        let directory = absolute.parent().unwrap_or(Path::new("."));
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let told = git(directory, &["diff", "-U0", "--no-color", "--no-ext-diff", revision, "--", &name])?;
+        changed.insert(file.clone(), new_lines(&String::from_utf8_lossy(&told)));
+    }
+    Ok(changed)
+}
+
+/// The lines that a diff without context puts in: `@@ -1,2 +3,4 @@` are 3 to 6.
+fn new_lines(diff: &str) -> BTreeSet<u32> {
+    let mut lines = BTreeSet::new();
+    for hunk in diff.lines().filter(|line| line.starts_with("@@ ")) {
+        let Some(new) = hunk.split(' ').find_map(|word| word.strip_prefix('+')) else { continue };
+        let (first, count) = new.split_once(',').unwrap_or((new, "1"));
+        if let (Ok(first), Ok(count)) = (first.parse::<u32>(), count.parse::<u32>()) {
+            lines.extend(first..first.saturating_add(count));
+        }
+    }
+    lines
 }

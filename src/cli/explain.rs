@@ -4,6 +4,7 @@ use super::Exit;
 use super::args::ExplainArgs;
 use super::output::to_stdout;
 use crate::diagnostic::RuleId;
+use crate::driver::mutate::Operator;
 use crate::driver::rule_page;
 use anyhow::{Context, Result, bail};
 
@@ -11,10 +12,14 @@ use anyhow::{Context, Result, bail};
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let text = match &args.rule {
         None => listing(),
-        Some(name) => match RuleId::from_name(name.trim_matches(['[', ']'])) {
-            Some(rule) => rule_page(rule).to_string(),
-            None => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
-        },
+        Some(name) => {
+            let name = name.trim_matches(['[', ']']);
+            match (RuleId::from_name(name), Operator::from_name(name)) {
+                (Some(rule), _) => rule_page(rule).to_string(),
+                (None, Some(operator)) => operator.page().to_owned(),
+                (None, None) => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
+            }
+        }
     };
     to_stdout(|out| out.write_all(text.as_bytes())).context("cannot write to standard output")?;
     Ok(Exit::Clean)

@@ -24,6 +24,7 @@ mod instrument;
 mod interrupt;
 mod keeping;
 mod merge;
+mod mutate;
 mod options;
 mod output;
 mod progress;
@@ -90,6 +91,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(args),
         Command::Cover(args) => cover::run(args),
+        Command::Mutate(args) => mutate::run(args),
         Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),

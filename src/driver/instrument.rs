@@ -2,7 +2,7 @@
 //!
 //! Always by the built-in front end: the edits need the tokens of every node.
 
-pub use crate::instrument::Backend;
+pub use crate::instrument::{Backend, Purpose};
 
 use super::Options;
 use super::front::preprocessing;
@@ -29,13 +29,14 @@ pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<Instrume
     instrument_for(Backend::Cpu, path, text, options)
 }
 
-/// The same, with counters of what a test reaches.
-pub(super) fn instrument_covering(
+/// The same for another purpose than a log.
+pub(super) fn instrument_to(
+    purpose: Purpose,
     path: &Path,
     text: &str,
     options: &Options,
 ) -> Result<InstrumentedFile, InstrumentError> {
-    instrumented((Backend::Cpu, true), path, text, options)
+    instrumented((Backend::Cpu, purpose), path, text, options)
 }
 
 /// Instruments the text of one file.
@@ -45,11 +46,11 @@ pub fn instrument_for(
     text: &str,
     options: &Options,
 ) -> Result<InstrumentedFile, InstrumentError> {
-    instrumented((backend, false), path, text, options)
+    instrumented((backend, Purpose::Log), path, text, options)
 }
 
 fn instrumented(
-    (backend, covers): (Backend, bool),
+    (backend, purpose): (Backend, Purpose),
     path: &Path,
     text: &str,
     options: &Options,
@@ -66,7 +67,7 @@ fn instrumented(
         asides: &answer.asides,
         main,
         defines: &told.defines,
-        covers,
+        purpose,
     };
     let unit = instrument::instrument(&source)?;
     let mut diagnostics = output.diagnostics.clone();

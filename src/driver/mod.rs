@@ -28,6 +28,7 @@ pub mod logged;
 mod memo;
 pub mod mend;
 mod missing;
+pub mod mutate;
 pub mod options;
 pub mod parallel;
 pub mod passes;

@@ -4,7 +4,7 @@
 //! shows holds for its input and its schedule; the log that it leaves is judged by whoever asked for it.
 
 use super::Options;
-use super::instrument::{InstrumentedFile, instrument_covering, instrument_for};
+use super::instrument::{InstrumentedFile, Purpose, instrument_for, instrument_to};
 use super::isolate::isolated;
 use super::parallel::on_workers;
 use super::prepared::{PreparedFile, guarded};
@@ -194,8 +194,7 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             units.push(Unit::Plain(file.path.clone()));
             continue;
         };
-        let covers = request.build.logging == Logging::Coverage;
-        let instrumented = instrumented((request.backend, covers), &file.path, text, &options)?;
+        let instrumented = instrumented((request.backend, purpose(&request.build)), &file.path, text, &options)?;
         if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full)
         {
             let place = place(&instrumented, unordered.span);
@@ -204,7 +203,7 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
         units.push(Unit::Instrumented {
             text: instrumented.unit.text.clone(),
             sites: instrumented.unit.sites.len(),
-            points: instrumented.unit.points.len(),
+            points: instrumented.unit.points.len() + instrumented.unit.mutants.len(),
             directory: directory(&file.path),
         });
         files.push(instrumented);
@@ -230,8 +229,12 @@ fn build_opencl(
     let mut files = Vec::new();
     let mut structs = Vec::new();
     for PreparedFile { path, text } in prepared {
-        let file =
-            instrumented((request.backend, false), &path, text.as_deref().unwrap_or_default(), &request.options)?;
+        let file = instrumented(
+            (request.backend, Purpose::Log),
+            &path,
+            text.as_deref().unwrap_or_default(),
+            &request.options,
+        )?;
         let heads = guarded(&path, || heads(&path, text.as_deref().unwrap_or_default(), &request.options))?;
         structs.extend(heads.into_iter().flat_map(structures));
         opencl::check(&opencl_unit(&file, &structs), &description, &scratch)?;
@@ -279,19 +282,28 @@ fn reading_options(request: &Request) -> Options {
     options
 }
 
+/// What the text is instrumented for.
+fn purpose(options: &BuildOptions) -> Purpose {
+    match options.logging {
+        Logging::Full | Logging::Plain => Purpose::Log,
+        Logging::Coverage => Purpose::Cover,
+        Logging::Mutants => Purpose::Mutate,
+    }
+}
+
 fn directory(path: &Path) -> PathBuf {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 fn instrumented(
-    (backend, covers): (Backend, bool),
+    (backend, purpose): (Backend, Purpose),
     path: &Path,
     text: &str,
     options: &Options,
 ) -> Result<InstrumentedFile, RunError> {
-    let instrument = || match covers {
-        true => instrument_covering(path, text, options),
-        false => instrument_for(backend, path, text, options),
+    let instrument = || match purpose {
+        Purpose::Log => instrument_for(backend, path, text, options),
+        purpose => instrument_to(purpose, path, text, options),
     };
     match on_workers(Some(1), || isolated(instrument)) {
         Ok(Ok(file)) => Ok(file),
@@ -335,6 +347,14 @@ impl Built {
     /// The instrumented files, in the order of the program's units.
     pub(super) fn instrumented_files(&self) -> &[InstrumentedFile] {
         &self.files
+    }
+
+    /// The program that runs on the CPU.
+    pub(super) fn program(&self) -> Option<&Program> {
+        match &self.program {
+            Executable::Program(Backend::Cpu, program) => Some(program),
+            _ => None,
+        }
     }
 
     /// Where the program puts what it counts.

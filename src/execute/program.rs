@@ -4,10 +4,11 @@ use super::ExecuteError;
 use super::process::{self, Ended};
 use super::report::{self, Event, EventKind};
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whether `stop` is wanted by the user; asked often.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -21,7 +22,7 @@ pub enum Unit {
         text: String,
         /// How many sites it has.
         sites: usize,
-        /// How many points of coverage.
+        /// How many points of coverage, or mutants.
         points: usize,
         /// Where it came from: its quoted includes are sought there.
         directory: PathBuf,
@@ -39,6 +40,8 @@ pub enum Logging {
     Plain,
     /// They are not: what a test reaches is counted. For the CPU.
     Coverage,
+    /// They are not: the program holds its mutants. For the CPU.
+    Mutants,
 }
 
 /// How to build.
@@ -144,6 +147,70 @@ pub(super) fn parent(path: &Path) -> PathBuf {
 /// Whether a file asks for OpenMP, which is a flag of its own.
 pub(super) fn wants_openmp(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("omp.h"))
+}
+
+/// One of many runs of a program, whose output is kept for whoever compares it.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// Which of its mutants the program is, from 0; `None`: none.
+    pub mutant: Option<usize>,
+    /// Whether it says in `reached` which of its mutants it comes to.
+    pub tells_reached: bool,
+    /// Decides the order in which threads run.
+    pub seed: u64,
+    /// Arguments of the program.
+    pub arguments: &'a [OsString],
+    /// Where its output goes: `stdout`, `stderr`, `report`, `reached`.
+    pub directory: PathBuf,
+    /// When the program is ended.
+    pub timeout: Duration,
+}
+
+/// How such a run went.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// How the program ended.
+    pub ended: Ended,
+    /// What it wrote to standard output.
+    pub output: String,
+    /// What the runtime met.
+    pub events: Vec<Event>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Tried {
+    /// Whether it was ended.
+    pub fn is_timeout(&self) -> bool {
+        self.ended == Ended::TimedOut
+    }
+}
+
+/// Runs a program with nobody looking. Its blocks run one after the other, so that the same seed gives the same run, and
+/// many such runs can go on at once.
+pub fn try_out(program: &Program, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Tried, ExecuteError> {
+    let in_directory = |name: &str| trial.directory.join(name);
+    let written = |path: PathBuf| move |cause| ExecuteError::Write { path, cause };
+    fs::create_dir_all(&trial.directory).map_err(written(trial.directory.clone()))?;
+    let _ = fs::remove_file(in_directory("report"));
+    let create = |name: &str| File::create(in_directory(name)).map_err(written(in_directory(name)));
+    let mut command = Command::new(&program.executable);
+    command.args(trial.arguments).stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
+    command.env("RACEPROOF_REPORT", in_directory("report")).env("RACEPROOF_SEED", trial.seed.to_string());
+    command.env("RACEPROOF_WORKERS", "1").env_remove("RACEPROOF_LOG");
+    match trial.mutant {
+        Some(number) => command.env("RACEPROOF_MUTANT", number.to_string()),
+        None => command.env_remove("RACEPROOF_MUTANT"),
+    };
+    match trial.tells_reached {
+        true => command.env("RACEPROOF_COVER", in_directory("reached")),
+        false => command.env_remove("RACEPROOF_COVER"),
+    };
+    let start = Instant::now();
+    let ended = process::run(&mut command, Some(trial.timeout), stop)?;
+    let took = start.elapsed();
+    let output = String::from_utf8_lossy(&fs::read(in_directory("stdout")).unwrap_or_default()).into_owned();
+    Ok(Tried { ended, output, events: report::read(&in_directory("report")), took })
 }
 
 /// Runs a program. Its output is the user's; so is its input, unless that is a terminal, which only one group of

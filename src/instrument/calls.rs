@@ -67,7 +67,7 @@ fn has_group_function(name: &str) -> bool {
 
 impl<'a> Walker<'a> {
     /// What the builtin function of that name means, if the unit has none of its own.
-    fn builtin<'p>(&self, path: &'p Path, count: usize) -> Option<(&'p str, Option<Builtin>)> {
+    pub(super) fn builtin<'p>(&self, path: &'p Path, count: usize) -> Option<(&'p str, Option<Builtin>)> {
         let name = path.segments.last()?.name.text.as_str();
         self.facts.callables(name, count).is_empty().then_some(())?;
         Some((name, functions::function(self.source.unit.dialect.language(), name).map(|meaning| meaning.builtin)))

@@ -3,9 +3,11 @@
 use super::Backend;
 use super::facts::GlobalHome;
 use super::items::Walker;
+use super::mutation::NEGATED;
 use super::scope::{Home, Shape};
 use super::sites::SiteKind;
 use crate::builtins::variables::{Variable, variable};
+use crate::mutation::Operator;
 use crate::source::Language;
 use crate::syntax::{BinaryOp, Expr, ExprKind, Path, Type, TypeKind, UnaryOp};
 
@@ -74,16 +76,19 @@ impl<'a> Walker<'a> {
                 self.expr(object, Use::ReadWrite);
             }
             ExprKind::Unary(_, value) => self.expr(value, Use::Read),
-            ExprKind::Binary(_, left, right) => {
+            ExprKind::Binary(op, left, right) => {
+                self.mutate_operator(expr, *op, [left, right]);
                 self.expr(left, Use::Read);
                 self.expr(right, Use::Read);
             }
             ExprKind::Assign(op, target, value) => {
+                self.mutate_update(*op, value);
                 self.expr(target, if op.is_some() { Use::ReadWrite } else { Use::Write });
                 self.expr(value, Use::Read);
             }
             ExprKind::Conditional(cond, yes, no) => {
                 self.cover(|counters| counters.branch(cond, None));
+                self.mutate_guard(cond, None, &NEGATED);
                 self.expr(cond, Use::Read);
                 self.expr(yes, usage);
                 self.expr(no, usage);
@@ -98,9 +103,11 @@ impl<'a> Walker<'a> {
                     self.access(expr, usage);
                 }
                 self.pointer(base);
+                self.mutate(|mutators| mutators.value(index, Operator::IndexShifted, &["plus_one", "minus_one"]));
                 self.expr(index, Use::Read);
             }
             ExprKind::Member { object, arrow, member } => {
+                self.mutate_id(expr, object, &member.name.text);
                 let shared = !self.stays_own(expr);
                 if shared && self.is_bit_field(expr, &member.name.text) {
                     self.access_whole(expr, usage);

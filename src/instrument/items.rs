@@ -3,6 +3,7 @@
 use super::coverage::Counters;
 use super::facts::{Facts, GlobalHome, callable, home_of};
 use super::guards::guards;
+use super::mutants::Mutators;
 use super::notes::Notes;
 use super::passes::pairs;
 use super::registered::Registered;
@@ -10,7 +11,7 @@ use super::scope::{Home, Local, Scopes, Shape};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use super::within::{Side, Within, pass_of};
-use super::{Backend, Source};
+use super::{Backend, Purpose, Source};
 use crate::source::{Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Variable};
 use rustc_hash::FxHashSet;
@@ -27,7 +28,7 @@ pub(super) struct Walker<'a> {
     pub(super) notes: Notes<'a>,
     pub(super) registered: Registered,
     pub(super) scopes: Scopes,
-    pub(super) within: Within,
+    pub(super) within: Within<'a>,
     /// Where the members of the record at hand are initialised.
     pub(super) side_of_members: Side,
     /// Names of functions that host and device have each their own of.
@@ -139,8 +140,9 @@ impl<'a> Walker<'a> {
             record: record_here,
             returns_reference: callable(function, &self.facts).returns_reference,
             is_constexpr: is(|qualifier| matches!(qualifier, Qualifier::Constexpr)),
+            ..Within::default()
         };
-        if self.source.covers && on_device && self.within.is_constexpr {
+        if self.source.purpose == Purpose::Cover && on_device && self.within.is_constexpr {
             self.notes.leave_uncounted(item.span, "a function that is `constexpr`");
         }
         self.scopes.open();
@@ -162,7 +164,7 @@ impl<'a> Walker<'a> {
 
     /// Whether points of coverage are wanted here.
     pub(super) fn covers(&self) -> bool {
-        self.source.covers && self.within.is_on_device() && !self.within.is_constexpr
+        self.source.purpose == Purpose::Cover && self.within.is_on_device() && !self.within.is_constexpr
     }
 
     /// Puts points of coverage where they are wanted.
@@ -170,6 +172,23 @@ impl<'a> Walker<'a> {
         if self.covers() {
             put(&mut Counters { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
         }
+    }
+
+    /// Puts mutants where they are wanted.
+    pub(super) fn mutate(&mut self, put: impl FnOnce(&mut Mutators<'_, 'a>)) {
+        let is_in_function = !self.notes.function().is_empty();
+        if self.within.is_on_device() && is_in_function && !self.within.is_constexpr && !self.within.is_fixed {
+            self.mutate_anywhere(put);
+        }
+    }
+
+    /// The same, in code of the host, too.
+    pub(super) fn mutate_anywhere<T: Default>(&mut self, put: impl FnOnce(&mut Mutators<'_, 'a>) -> T) -> T {
+        if self.source.purpose != Purpose::Mutate {
+            return T::default();
+        }
+        let ahead = self.within.ahead;
+        put(&mut Mutators { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes, ahead })
     }
 
     pub(super) fn params(&mut self, params: &[Param]) {
@@ -186,6 +205,7 @@ impl<'a> Walker<'a> {
             home: if is_reference { Home::Memory } else { Home::Own },
             shape: if is_reference { shape } else { adjust(shape) },
             callable: None,
+            is_constant: false,
         }
     }
 
@@ -210,6 +230,7 @@ impl<'a> Walker<'a> {
             GlobalHome::Fixed | GlobalHome::Host => {}
         }
         local.callable = self.callable_of(variable.init.as_ref());
+        local.is_constant = self.is_constant(variable);
         if self.within.is_on_device()
             && matches!(&variable.ty.kind, TypeKind::Unsupported(it) if it == "decltype(auto)")
         {

@@ -93,7 +93,8 @@ impl<'a> Walker<'a> {
         let (Some(first), Some(last)) = (first, last) else {
             return self.notes.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
         };
-        let before = format!("(::raceproof::configure({}), ", self.tokens.join(first..last));
+        let changed = self.mutate_anywhere(|mutators| mutators.launch(config));
+        let before = format!("(::raceproof::configure({}), {changed}", self.tokens.join(first..last));
         self.edits.wrap(whole, before, ")");
         self.edits.replace(marks, "");
         self.expr(kernel, Use::Place);

@@ -40,6 +40,8 @@ mod facts;
 mod guards;
 mod items;
 mod kernels;
+pub mod mutants;
+mod mutation;
 mod native;
 mod notes;
 pub mod opencl;
@@ -75,6 +77,17 @@ pub enum Backend {
     Cuda,
 }
 
+/// What instrumented text does beside what the program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It logs accesses.
+    Log,
+    /// It counts what a test reaches. For the CPU alone.
+    Cover,
+    /// It is a mutant of itself, if it is told to be one. For the CPU alone.
+    Mutate,
+}
+
 /// A unit that has been read, in all the forms that instrumentation needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
@@ -90,8 +103,8 @@ pub struct Source<'a> {
     pub main: FileId,
     /// Macros of the command line, which the output defines itself.
     pub defines: &'a [(String, String)],
-    /// Whether the text counts what a test reaches. For the CPU alone.
-    pub covers: bool,
+    /// What the text does beside what the program does.
+    pub purpose: Purpose,
 }
 
 /// The instrumented unit.
@@ -105,6 +118,8 @@ pub struct Instrumented {
     pub kernels: Vec<String>,
     /// Points of coverage, by id; none where none were asked for.
     pub points: Vec<coverage::Point>,
+    /// Mutants, by id; none where none were asked for.
+    pub mutants: Vec<mutants::Mutant>,
     /// What has no point, of what would have one elsewhere.
     pub uncounted: Vec<LeftOut>,
     /// What may access memory and is not instrumented, in the order of the text.
@@ -178,15 +193,16 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let items::Walker { edits, notes, registered, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
-        Backend::Cpu => whole(source, &body, &notes.sites, notes.points.len()),
+        Backend::Cpu => whole(source, &body, &notes),
         Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
     };
-    let Notes { sites, points, left_out, unordered, uncounted, .. } = notes;
+    let Notes { sites, points, mutants, left_out, unordered, uncounted, .. } = notes;
     Ok(Instrumented {
         text,
         sites,
         kernels: registered.kernels,
         points,
+        mutants,
         uncounted,
         left_out,
         unordered,
@@ -195,22 +211,27 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
 }
 
 /// The body between what it needs before its first line and the table of sites.
-fn whole(source: &Source<'_>, body: &str, sites: &[Site], points: usize) -> String {
+fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>) -> String {
     let mut text = String::from("#include \"raceproof.hpp\"\n");
-    if source.covers {
-        // Points of all units have numbers of their own.
-        text.push_str("#include \"coverage_points.hpp\"\n");
+    // Points and mutants of all units have numbers of their own.
+    let numbered = match source.purpose {
+        Purpose::Log => None,
+        Purpose::Cover => Some(("coverage_points.hpp", "points", notes.points.len())),
+        Purpose::Mutate => Some(("mutants.hpp", "mutants", notes.mutants.len())),
+    };
+    if let Some((header, ..)) = numbered {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "#include \"{header}\"");
     }
     for (name, value) in DEVICE_PASS.into_iter().chain(defines(source)) {
         define(&mut text, name, value);
     }
     add_body(&mut text, source, body);
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::sites raceproof_sites(R\"raceproof(");
-    text.push_str(&sites::table(sites, &source.output.sources));
+    text.push_str(&sites::table(&notes.sites, &source.output.sources));
     text.push_str(")raceproof\");\n");
-    if source.covers {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "static ::raceproof::points raceproof_points({points});");
+    if let Some((_, what, count)) = numbered {
+        let _ = writeln!(text, "static ::raceproof::{what} raceproof_{what}({count});");
     }
     text
 }

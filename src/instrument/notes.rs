@@ -2,8 +2,10 @@
 
 use super::LeftOut;
 use super::coverage::{Point, PointKind};
+use super::mutants::{Claim, Edit, Mutant};
 use super::sites::{Site, SiteKind};
 use super::tokens::Tokens;
+use crate::mutation::Operator;
 use crate::source::Span;
 
 /// What has been said of a unit, and of which function the next things are said.
@@ -13,6 +15,7 @@ pub(super) struct Notes<'a> {
     function: String,
     pub(super) sites: Vec<Site>,
     pub(super) points: Vec<Point>,
+    pub(super) mutants: Vec<Mutant>,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) unordered: Vec<LeftOut>,
     pub(super) uncounted: Vec<LeftOut>,
@@ -21,9 +24,9 @@ pub(super) struct Notes<'a> {
 impl<'a> Notes<'a> {
     pub(super) fn new(tokens: &'a Tokens<'a>) -> Self {
         let function = String::new();
-        let (sites, points) = (Vec::new(), Vec::new());
+        let (sites, points, mutants) = (Vec::new(), Vec::new(), Vec::new());
         let (left_out, unordered, uncounted) = (Vec::new(), Vec::new(), Vec::new());
-        Notes { tokens, function, sites, points, left_out, unordered, uncounted }
+        Notes { tokens, function, sites, points, mutants, left_out, unordered, uncounted }
     }
 
     /// The function that is being walked; empty outside of all.
@@ -52,6 +55,12 @@ impl<'a> Notes<'a> {
         let span = self.tokens.place_of(span);
         self.points.push(Point { kind, span, function: self.function.clone() });
         self.points.len() - 1
+    }
+
+    /// Adds a mutant and gives its id. Places are those of the text.
+    pub(super) fn mutant(&mut self, operator: Operator, span: Span, edits: Vec<Edit>, claim: Option<Claim>) -> usize {
+        self.mutants.push(Mutant { operator, span, edits, function: self.function.clone(), claim });
+        self.mutants.len() - 1
     }
 
     /// Something that may access memory is not instrumented.

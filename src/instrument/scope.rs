@@ -78,6 +78,8 @@ pub(super) struct Local {
     pub(super) shape: Shape,
     /// What a call of it calls, if that is known.
     pub(super) callable: Option<Callable>,
+    /// Whether the compiler may know its value.
+    pub(super) is_constant: bool,
 }
 
 /// Nested scopes, the innermost last.

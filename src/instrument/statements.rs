@@ -2,6 +2,8 @@
 
 use super::expressions::Use;
 use super::items::Walker;
+use super::mutants::Ahead;
+use super::mutation::GUARD;
 use super::scope::Home;
 use super::within::Side;
 use crate::source::Span;
@@ -34,9 +36,12 @@ impl<'a> Walker<'a> {
             let may_stay: Vec<bool> = statements.iter().map(|statement| stmt_has(statement, &stays)).collect();
             self.cover(|counters| counters.runs(statements.iter().zip(may_stay)));
         }
-        for statement in statements {
+        let ahead = self.within.ahead;
+        for (at, statement) in statements.iter().enumerate() {
+            self.within.ahead = Ahead::InBlock(statement, statements.get(at + 1));
             self.statement(statement);
         }
+        self.within.ahead = ahead;
         self.scopes.close();
     }
 
@@ -44,12 +49,16 @@ impl<'a> Walker<'a> {
         match &statement.kind {
             StmtKind::Block(body) => self.block(body),
             StmtKind::Item(item) => self.local_item(item),
-            StmtKind::Expr(value) => self.expr(value, Use::Discard),
+            StmtKind::Expr(value) => {
+                self.mutate_statement(value);
+                self.expr(value, Use::Discard);
+            }
             StmtKind::If { init, cond, then, otherwise, is_constexpr } => {
                 self.scopes.open();
                 self.optional(init.as_deref());
                 if !is_constexpr {
                     self.cover(|counters| counters.branch(cond, init.as_deref()));
+                    self.mutate_guard(cond, init.as_deref(), &GUARD);
                     self.expr(cond, Use::Read);
                 }
                 self.cover(|counters| counters.alone(then));
@@ -63,11 +72,15 @@ impl<'a> Walker<'a> {
             StmtKind::For { init, cond, step, body } => {
                 self.scopes.open();
                 self.cover(|counters| counters.turns(statement, body));
+                self.within.ahead = Ahead::Nowhere;
+                self.mutate_start(init.as_deref());
                 self.optional(init.as_deref());
                 if let Some(cond) = cond {
-                    self.expr(cond, Use::Read);
+                    self.test(cond);
                 }
                 if let Some(step) = step {
+                    self.within.ahead = Ahead::Nowhere;
+                    self.mutate(|mutators| mutators.step(step));
                     self.expr(step, Use::Discard);
                 }
                 self.cover(|counters| counters.alone(body));
@@ -89,7 +102,7 @@ impl<'a> Walker<'a> {
             }
             StmtKind::While { cond, body } => {
                 self.cover(|counters| counters.turns(statement, body));
-                self.expr(cond, Use::Read);
+                self.test(cond);
                 self.cover(|counters| counters.alone(body));
                 self.scoped(body);
             }
@@ -97,6 +110,7 @@ impl<'a> Walker<'a> {
                 self.cover(|counters| counters.turns(statement, body));
                 self.cover(|counters| counters.alone(body));
                 self.scoped(body);
+                self.within.ahead = Ahead::Nowhere;
                 self.expr(cond, Use::Read);
             }
             StmtKind::Switch { value, body } => {
@@ -121,7 +135,9 @@ impl<'a> Walker<'a> {
     /// A statement that is a scope of its own.
     fn scoped(&mut self, statement: &'a Stmt) {
         self.scopes.open();
+        let ahead = std::mem::replace(&mut self.within.ahead, Ahead::Alone(statement));
         self.statement(statement);
+        self.within.ahead = ahead;
         self.scopes.close();
     }
 
@@ -155,6 +171,13 @@ impl<'a> Walker<'a> {
         if variable.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Constexpr)) {
             return;
         }
+        let is_fixed = self.is_constant(variable);
+        let outer = std::mem::replace(&mut self.within.is_fixed, is_fixed);
+        self.initial_value(variable);
+        self.within.is_fixed = outer;
+    }
+
+    fn initial_value(&mut self, variable: &'a Variable) {
         match &variable.init {
             None => {}
             Some(Init::Value(value)) => {

@@ -56,6 +56,7 @@ impl<'a> Walker<'a> {
             returns_reference,
             // Nobody says that the constructor is not.
             is_constexpr: true,
+            ..Within::default()
         };
         let outer = std::mem::replace(&mut self.within, constructor);
         let outer_function = self.notes.enter(format!("{record}::{record}"));

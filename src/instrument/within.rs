@@ -1,5 +1,6 @@
 //! What the function that is being walked says of the code in it.
 
+use super::mutants::Ahead;
 use crate::syntax::{Function, Qualifier};
 
 /// Where the code that is being walked runs.
@@ -30,7 +31,7 @@ pub(super) fn pass_of(function: &Function) -> Pass {
 
 /// The function around a statement; outside of all, the host.
 #[derive(Debug)]
-pub(super) struct Within {
+pub(super) struct Within<'a> {
     pub(super) side: Side,
     /// The side that the function is declared for.
     pub(super) pass: Pass,
@@ -39,15 +40,21 @@ pub(super) struct Within {
     pub(super) returns_reference: bool,
     /// Whether it may be evaluated while the program is compiled.
     pub(super) is_constexpr: bool,
+    /// Whether the value at hand may be known to the compiler, and be needed by it.
+    pub(super) is_fixed: bool,
+    /// The statement, for those who claim something before it.
+    pub(super) ahead: Ahead<'a>,
 }
 
-impl Default for Within {
+impl Default for Within<'_> {
     fn default() -> Self {
-        Within { side: Side::Host, pass: Pass::Host, record: None, returns_reference: false, is_constexpr: false }
+        let (side, pass) = (Side::Host, Pass::Host);
+        let (is_constexpr, is_fixed) = (false, false);
+        Within { side, pass, record: None, returns_reference: false, is_constexpr, is_fixed, ahead: Ahead::Nowhere }
     }
 }
 
-impl Within {
+impl Within<'_> {
     /// Whether the code is instrumented.
     pub(super) fn is_on_device(&self) -> bool {
         self.side == Side::Device

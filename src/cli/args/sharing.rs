@@ -37,7 +37,7 @@ const MOST_SHARDS: usize = 10_000;
 
 /// What is wrong with a share.
 #[derive(Debug, thiserror::Error)]
-enum NoPortion {
+pub(super) enum NoPortion {
     #[error("write K/N with two numbers, for example 2/8")]
     Form,
     #[error("shards are numbered from 1 to N; the first of {0} is 1/{0}")]
@@ -46,7 +46,7 @@ enum NoPortion {
     Of,
 }
 
-fn portion(typed: &str) -> Result<Portion, NoPortion> {
+pub(super) fn portion(typed: &str) -> Result<Portion, NoPortion> {
     let number = |text: &str| text.parse::<usize>().map_err(|_| NoPortion::Form);
     let (first, second) = typed.split_once('/').ok_or(NoPortion::Form)?;
     let (number, of) = (number(first)?, number(second)?);

@@ -157,8 +157,8 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
     let Notes { sites, left_out, unordered, .. } = notes;
-    let (points, uncounted) = (Vec::new(), Vec::new());
-    Ok(Instrumented { text, sites, kernels, points, uncounted, left_out, unordered, opencl: shared })
+    let (points, mutants, uncounted) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Instrumented { text, sites, kernels, points, mutants, uncounted, left_out, unordered, opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.

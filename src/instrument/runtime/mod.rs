@@ -49,6 +49,7 @@ const CPU: &[(&str, &str)] = &embedded![
     "cluster_functions.hpp",
     "warp_intrinsics.hpp",
     "atomics.hpp",
+    "mutants.hpp",
     "objects.hpp",
     "copies.hpp",
     "phases.hpp",

@@ -1,0 +1,214 @@
+//! `raceproof mutate`: which mutants of a program its tests tell apart.
+
+use super::Exit;
+use super::args::{MutateArgs, Portion, RunBackend};
+use super::changed::lines_since;
+use super::interrupt::{Interrupt, interruptible};
+use super::output::{complain, note, to_stdout};
+use super::run::{built, failed, request};
+use crate::driver::mutate::{
+    Campaign, Earlier, Mutant, MutateError, Outcomes, Plan, Record, Status, html, path_of_record, sarif, schema, text,
+};
+use crate::driver::run::{Backend, Built, Logging, Request, is_opencl, prepare};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+/// Runs the command.
+pub(super) fn run(args: MutateArgs) -> Result<Exit> {
+    if args.run.log.is_some() || args.run.no_log {
+        bail!("--log and --no-log: mutants keep no log");
+    }
+    if args.run.files.iter().any(|path| is_opencl(path)) {
+        bail!("mutants are made of CUDA programs; OpenCL kernels have none yet");
+    }
+    if !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
+        bail!("mutants run by --backend cpu, which gives the same run for the same order of threads");
+    }
+    ensure!(args.run.seed.is_none(), "--seed: each repetition has an order of its own (--repetitions)");
+    ensure!(
+        args.minimum_score.is_none_or(|percent| (0.0..=100.0).contains(&percent)),
+        "--minimum-score takes percents, from 0 to 100"
+    );
+    ensure!(args.timeout_multiplier >= 1.0, "--timeout-multiplier takes a factor of 1 or more");
+    let mut request = request(&args.run)?;
+    request.backend = Backend::Cpu;
+    request.build.logging = Logging::Mutants;
+    interruptible(move |interrupt| carried_out(&args, request, interrupt))
+}
+
+fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -> Result<Exit> {
+    let stop = || interrupt.is_pressed();
+    let built = match prepare(&request).and_then(|prepared| built(&args.run, prepared, &mut request, &stop)) {
+        Ok(built) => built,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    let plan = plan(args, &request);
+    let directory = &args.output;
+    let mut campaign = match Campaign::begin(&built, plan.clone(), directory.join("logs")) {
+        Ok(campaign) => campaign,
+        Err(error) => return Ok(not_begun(&error, interrupt)),
+    };
+    choose(args, &mut campaign)?;
+    if args.list {
+        let listed = campaign.outcomes();
+        to_stdout(|out| listed.mutants.iter().try_for_each(|mutant| writeln!(out, "{}", mutant.line())))
+            .context("cannot write to standard output")?;
+        return Ok(Exit::Clean);
+    }
+    let cannot = || format!("cannot write below {}", directory.display());
+    fs::create_dir_all(directory).with_context(cannot)?;
+    if args.iterate {
+        leave_out_detected(directory, &mut campaign)?;
+    }
+    let record = Record::open(&path_of_record(directory), &built, &plan, !args.no_proofs).with_context(cannot)?;
+    if !record.is_empty() {
+        note(&format!("{} outcomes are known from before; the campaign goes on", record.len()));
+    }
+    campaign.know(|mutant| record.of(mutant));
+    let ended = tried(args, &mut campaign, (&request, &record), &stop);
+    let outcomes = campaign.outcomes();
+    write(directory, &built, &outcomes).with_context(cannot)?;
+    match ended {
+        Ok(()) => {}
+        Err(error) => return Ok(not_begun(&error, interrupt)),
+    }
+    to_stdout(|out| text::write(&outcomes, out)).context("cannot write to standard output")?;
+    match (args.minimum_score, outcomes.score()) {
+        (Some(least), Some(score)) if score < least => {
+            complain(&format!("the mutation score is {score:.1} %, which is under {least} %"));
+            Ok(Exit::Findings)
+        }
+        _ => Ok(Exit::Clean),
+    }
+}
+
+fn plan(args: &MutateArgs, request: &Request) -> Plan {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    Plan {
+        arguments: request.run.arguments.clone(),
+        repetitions: args.repetitions,
+        timeout_multiplier: args.timeout_multiplier,
+        jobs: args.run.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(cores),
+        timeout: request.run.timeout.unwrap_or(std::time::Duration::from_secs(300)),
+    }
+}
+
+/// Proofs, the program itself, and the mutants that are left.
+fn tried(
+    args: &MutateArgs,
+    campaign: &mut Campaign<'_>,
+    (request, record): (&Request, &Record),
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(), MutateError> {
+    let keep = |mutant: &Mutant| {
+        if let Err(error) = record.add(mutant) {
+            complain(&format!("the outcome of a mutant is not kept: {error}"));
+        }
+    };
+    note("executing the program");
+    campaign.baseline(stop)?.iter().for_each(|remark| note(remark));
+    if !args.no_proofs {
+        campaign.prove(&request.options, &mut |mutant| keep(mutant), stop)?;
+    }
+    let waiting = campaign.outcomes().with(Status::Pending).count();
+    if waiting > 0 {
+        note(&format!("executing {waiting} mutants"));
+    }
+    campaign.try_out(&keep, stop)
+}
+
+fn not_begun(error: &MutateError, interrupt: &Interrupt) -> Exit {
+    if let MutateError::Run(error) = error {
+        return failed(error, interrupt);
+    }
+    complain(&error.to_string());
+    Exit::Usage
+}
+
+/// Leaves of the mutants those that were asked for.
+fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
+    if !args.operators.is_empty() {
+        campaign.retain(|mutant| args.operators.contains(&mutant.operator));
+    }
+    if let Some(revision) = &args.in_diff {
+        let changed = lines_since(revision, &args.run.files)?;
+        let is_changed = |mutant: &Mutant| {
+            let lines = changed.get(Path::new(&mutant.file));
+            lines.is_some_and(|lines| (mutant.start.line..=mutant.end.line).any(|line| lines.contains(&line)))
+        };
+        campaign.retain(is_changed);
+    }
+    if let Some(count) = args.sample {
+        let mut drawn: Vec<(u64, usize)> =
+            campaign.outcomes().mutants.iter().map(|mutant| (draw(args, mutant), mutant.id)).collect();
+        drawn.sort_unstable();
+        let chosen: BTreeSet<usize> = drawn.into_iter().take(count).map(|(_, id)| id).collect();
+        campaign.retain(|mutant| chosen.contains(&mutant.id));
+    }
+    if let Some(Portion { number, of }) = args.shard {
+        campaign.retain(|mutant| mutant.id % of == number % of);
+    }
+    Ok(())
+}
+
+/// A number that depends on the seed and on what a mutant is.
+fn draw(args: &MutateArgs, mutant: &Mutant) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (args.sample_seed, &mutant.file, mutant.start.line, mutant.start.column, mutant.id).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Takes out what is like a mutant that was detected before.
+fn leave_out_detected(directory: &Path, campaign: &mut Campaign<'_>) -> Result<()> {
+    let path = directory.join("outcomes.json");
+    if !path.exists() {
+        return Ok(());
+    }
+    let earlier = Earlier::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let known = |mutant: &Mutant| {
+        let why = "one like it was detected before (--iterate)".to_owned();
+        earlier.detected(mutant).then_some((Status::Killed, Some(why)))
+    };
+    campaign.know(known);
+    Ok(())
+}
+
+/// Writes all reports.
+fn write(directory: &Path, built: &Built, outcomes: &Outcomes) -> Result<()> {
+    let source = |path: &str| crate::driver::cover::source(built, path);
+    let json = |name: &str, value: &Value| put(directory, name, &(serde_json::to_string_pretty(value)? + "\n"));
+    json("outcomes.json", &serde_json::to_value(outcomes)?)?;
+    json("mutation-report.json", &schema::report(outcomes, &source))?;
+    json("missed.sarif", &sarif::log(outcomes))?;
+    let mut page = Vec::new();
+    html::write(outcomes, &source, &mut page)?;
+    put(directory, "mutation-report.html", &String::from_utf8_lossy(&page))?;
+    let lists: [(&str, fn(Status) -> bool); 5] = [
+        ("caught.txt", |status| status == Status::Killed),
+        ("missed.txt", Status::is_missed),
+        ("timeout.txt", |status| status == Status::Timeout),
+        ("unviable.txt", |status| status == Status::Unviable),
+        ("apart.txt", |status| matches!(status, Status::Equivalent | Status::Racy | Status::Suppressed)),
+    ];
+    for (name, is_in) in lists {
+        let lines = outcomes.mutants.iter().filter(|mutant| is_in(mutant.status));
+        let lines: String = lines.map(|mutant| format!("{}: {}\n", mutant.id, mutant.line())).collect();
+        put(directory, name, &lines)?;
+    }
+    fs::create_dir_all(directory.join("diff"))?;
+    for mutant in &outcomes.mutants {
+        put(&directory.join("diff"), &format!("{}.diff", mutant.id), &mutant.diff)?;
+    }
+    Ok(())
+}
+
+/// Writes a file in one step, so that whoever reads it has all of it.
+fn put(directory: &Path, name: &str, text: &str) -> Result<()> {
+    let beside = directory.join(format!(".{name}.new"));
+    fs::write(&beside, text)?;
+    Ok(fs::rename(&beside, directory.join(name))?)
+}
