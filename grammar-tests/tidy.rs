@@ -45,6 +45,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
     ("coverage", &["diagnostic"]),
+    ("mutation", &["diagnostic"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &["children"]),
     // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know
@@ -63,7 +64,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
     ("fix", &["syntax", "builtins", "calculus"]),
-    ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
+    // What is done to a program is named where its pages are.
+    ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit", "mutation"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
     (
@@ -75,6 +77,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "amplify",
             "coverage",
+            "mutation",
             "children",
             "diagnostic",
             "preprocess",

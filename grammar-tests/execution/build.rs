@@ -14,6 +14,7 @@ use raceproof::driver::instrument::{instrument, instrument_for};
 use raceproof::driver::run::{Backend, BuildOptions, Logging, Output, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -146,6 +147,7 @@ impl Toolchain {
             },
             keep: Some(directory.clone()),
             launch: Some(launch),
+            untouched: BTreeSet::new(),
         };
         let prepared = prepare(&request).map_err(|error| {
             let text = error.to_string();

@@ -5,11 +5,12 @@ use super::args::{MutateArgs, Portion, RunBackend};
 use super::changed::lines_since;
 use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
-use super::run::{built, failed, request};
+use super::run::{failed, request};
 use crate::driver::mutate::{
-    Campaign, Earlier, Mutant, MutateError, Outcomes, Plan, Record, Status, html, path_of_record, sarif, schema, text,
+    Campaign, Earlier, Mutant, MutateError, Outcomes, Plan, Record, Status, build, html, path_of_record, sarif, schema,
+    text,
 };
-use crate::driver::run::{Backend, Built, Logging, Request, is_opencl, prepare};
+use crate::driver::run::{Backend, Built, Logging, Request, is_opencl};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -42,10 +43,11 @@ pub(super) fn run(args: MutateArgs) -> Result<Exit> {
 
 fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -> Result<Exit> {
     let stop = || interrupt.is_pressed();
-    let built = match prepare(&request).and_then(|prepared| built(&args.run, prepared, &mut request, &stop)) {
+    let (built, left_out) = match build(&mut request, &stop) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    left_out.iter().for_each(|line| note(line));
     let plan = plan(args, &request);
     let directory = &args.output;
     let mut campaign = match Campaign::begin(&built, plan.clone(), directory.join("logs")) {
@@ -54,7 +56,7 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
     };
     choose(args, &mut campaign)?;
     if args.list {
-        let listed = campaign.outcomes();
+        let listed = campaign.so_far();
         to_stdout(|out| listed.mutants.iter().try_for_each(|mutant| writeln!(out, "{}", mutant.line())))
             .context("cannot write to standard output")?;
         return Ok(Exit::Clean);
@@ -64,13 +66,14 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
     if args.iterate {
         leave_out_detected(directory, &mut campaign)?;
     }
-    let record = Record::open(&path_of_record(directory), &built, &plan, !args.no_proofs).with_context(cannot)?;
-    if !record.is_empty() {
-        note(&format!("{} outcomes are known from before; the campaign goes on", record.len()));
+    let record = Record::resume(&path_of_record(directory), &built, &plan).with_context(cannot)?;
+    if record.known_outcomes() > 0 {
+        let known = record.known_outcomes();
+        note(&format!("{known} outcomes are known from before; the campaign goes on"));
     }
-    campaign.know(|mutant| record.of(mutant));
-    let ended = tried(args, &mut campaign, (&request, &record), &stop);
-    let outcomes = campaign.outcomes();
+    campaign.take_over(|mutant| record.outcome_of(mutant));
+    let ended = tried(&mut campaign, &request, &record, &stop);
+    let outcomes = campaign.so_far();
     write(directory, &built, &outcomes).with_context(cannot)?;
     match ended {
         Ok(()) => {}
@@ -94,27 +97,28 @@ fn plan(args: &MutateArgs, request: &Request) -> Plan {
         timeout_multiplier: args.timeout_multiplier,
         jobs: args.run.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(cores),
         timeout: request.run.timeout.unwrap_or(std::time::Duration::from_secs(300)),
+        proves: !args.no_proofs,
     }
 }
 
 /// Proofs, the program itself, and the mutants that are left.
 fn tried(
-    args: &MutateArgs,
     campaign: &mut Campaign<'_>,
-    (request, record): (&Request, &Record),
+    request: &Request,
+    record: &Record,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), MutateError> {
     let keep = |mutant: &Mutant| {
-        if let Err(error) = record.add(mutant) {
+        if let Err(error) = record.note_outcome(mutant) {
             complain(&format!("the outcome of a mutant is not kept: {error}"));
         }
     };
     note("executing the program");
     campaign.baseline(stop)?.iter().for_each(|remark| note(remark));
-    if !args.no_proofs {
-        campaign.prove(&request.options, &mut |mutant| keep(mutant), stop)?;
+    if campaign.proves() {
+        campaign.prove_mutants(&request.options, &mut |mutant| keep(mutant), stop)?;
     }
-    let waiting = campaign.outcomes().with(Status::Pending).count();
+    let waiting = campaign.so_far().with(Status::Pending).count();
     if waiting > 0 {
         note(&format!("executing {waiting} mutants"));
     }
@@ -132,7 +136,7 @@ fn not_begun(error: &MutateError, interrupt: &Interrupt) -> Exit {
 /// Leaves of the mutants those that were asked for.
 fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
     if !args.operators.is_empty() {
-        campaign.retain(|mutant| args.operators.contains(&mutant.operator));
+        campaign.keep_only(|mutant| args.operators.contains(&mutant.operator));
     }
     if let Some(revision) = &args.in_diff {
         let changed = lines_since(revision, &args.run.files)?;
@@ -140,17 +144,17 @@ fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
             let lines = changed.get(Path::new(&mutant.file));
             lines.is_some_and(|lines| (mutant.start.line..=mutant.end.line).any(|line| lines.contains(&line)))
         };
-        campaign.retain(is_changed);
+        campaign.keep_only(is_changed);
     }
     if let Some(count) = args.sample {
         let mut drawn: Vec<(u64, usize)> =
-            campaign.outcomes().mutants.iter().map(|mutant| (draw(args, mutant), mutant.id)).collect();
+            campaign.so_far().mutants.iter().map(|mutant| (draw(args, mutant), mutant.id)).collect();
         drawn.sort_unstable();
         let chosen: BTreeSet<usize> = drawn.into_iter().take(count).map(|(_, id)| id).collect();
-        campaign.retain(|mutant| chosen.contains(&mutant.id));
+        campaign.keep_only(|mutant| chosen.contains(&mutant.id));
     }
     if let Some(Portion { number, of }) = args.shard {
-        campaign.retain(|mutant| mutant.id % of == number % of);
+        campaign.keep_only(|mutant| mutant.id % of == number % of);
     }
     Ok(())
 }
@@ -173,7 +177,7 @@ fn leave_out_detected(directory: &Path, campaign: &mut Campaign<'_>) -> Result<(
         let why = "one like it was detected before (--iterate)".to_owned();
         earlier.detected(mutant).then_some((Status::Killed, Some(why)))
     };
-    campaign.know(known);
+    campaign.take_over(known);
     Ok(())
 }
 

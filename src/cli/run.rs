@@ -15,6 +15,7 @@ use crate::driver::run::{
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -111,6 +112,7 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
         options,
         keep: args.keep.clone(),
         launch: args.launch.clone(),
+        untouched: BTreeSet::new(),
     })
 }
 

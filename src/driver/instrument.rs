@@ -31,7 +31,7 @@ pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<Instrume
 
 /// The same for another purpose than a log.
 pub(super) fn instrument_to(
-    purpose: Purpose,
+    purpose: Purpose<'_>,
     path: &Path,
     text: &str,
     options: &Options,
@@ -50,7 +50,7 @@ pub fn instrument_for(
 }
 
 fn instrumented(
-    (backend, purpose): (Backend, Purpose),
+    (backend, purpose): (Backend, Purpose<'_>),
     path: &Path,
     text: &str,
     options: &Options,

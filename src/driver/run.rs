@@ -14,6 +14,7 @@ use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::{self, Scratch};
 use crate::execute::{ExecuteError, cpu, cuda, opencl, process};
+use crate::instrument::mutant::Untouched;
 use crate::instrument::{InstrumentError, LeftOut};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ pub struct Request {
     pub keep: Option<PathBuf>,
     /// A description of memory and launches, for kernels that come without a program.
     pub launch: Option<PathBuf>,
+    /// Lines that have no mutants.
+    pub untouched: Untouched,
 }
 
 /// Why there was no run.
@@ -194,7 +197,7 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             units.push(Unit::Plain(file.path.clone()));
             continue;
         };
-        let instrumented = instrumented((request.backend, purpose(&request.build)), &file.path, text, &options)?;
+        let instrumented = instrumented((request.backend, purpose(request)), &file.path, text, &options)?;
         if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full)
         {
             let place = place(&instrumented, unordered.span);
@@ -283,11 +286,11 @@ fn reading_options(request: &Request) -> Options {
 }
 
 /// What the text is instrumented for.
-fn purpose(options: &BuildOptions) -> Purpose {
-    match options.logging {
+fn purpose(request: &Request) -> Purpose<'_> {
+    match request.build.logging {
         Logging::Full | Logging::Plain => Purpose::Log,
         Logging::Coverage => Purpose::Cover,
-        Logging::Mutants => Purpose::Mutate,
+        Logging::Mutants => Purpose::Mutate(&request.untouched),
     }
 }
 
@@ -296,7 +299,7 @@ fn directory(path: &Path) -> PathBuf {
 }
 
 fn instrumented(
-    (backend, purpose): (Backend, Purpose),
+    (backend, purpose): (Backend, Purpose<'_>),
     path: &Path,
     text: &str,
     options: &Options,

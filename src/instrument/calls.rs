@@ -3,12 +3,13 @@
 //! An argument for a reference parameter of a function of the unit is no access, as the body has it. A function that
 //! is not in the unit is known to `builtins`, or it is named in the result.
 
+use super::Backend;
+use super::callees::Callees;
 use super::expressions::{Use, constant};
 use super::facts::{Callable, Passing, last_name};
 use super::items::Walker;
 use super::scope::Shape;
 use super::sites::SiteKind;
-use super::{Backend, native};
 use crate::builtins::atomics::{self, Fence, Numbering, operand_count};
 use crate::builtins::{Builtin, Copying, Effect, Fragment, functions, groups, phases, pipelines};
 use crate::calculus::{AtomicOp, SyncScope};
@@ -66,32 +67,19 @@ fn has_group_function(name: &str) -> bool {
 }
 
 impl<'a> Walker<'a> {
-    /// What the builtin function of that name means, if the unit has none of its own.
-    pub(super) fn builtin<'p>(&self, path: &'p Path, count: usize) -> Option<(&'p str, Option<Builtin>)> {
-        let name = path.segments.last()?.name.text.as_str();
-        self.facts.callables(name, count).is_empty().then_some(())?;
-        Some((name, functions::function(self.source.unit.dialect.language(), name).map(|meaning| meaning.builtin)))
+    fn callees(&self) -> Callees<'_> {
+        Callees { facts: &self.facts, language: self.source.unit.dialect.language() }
     }
 
-    /// Whether a call waits for other threads of a block or a group: a barrier of its own, or `sync` of a group.
+    /// Whether a call waits for other threads.
     pub(super) fn waits_for_others(&self, callee: &Expr, arguments: &[Expr]) -> bool {
-        match &callee.kind {
-            ExprKind::Path(path) => self.builtin(path, arguments.len()).is_some_and(|(name, meaning)| {
-                (meaning.is_some() || arguments.len() == 1) && native::counting(meaning.as_ref(), name).is_some()
-            }),
-            ExprKind::Member { member, .. } => {
-                let name = member.name.text.as_str();
-                let is_own = !self.facts.callables(name, arguments.len()).is_empty();
-                !is_own && arguments.is_empty() && groups::Method::named(name) == Some(groups::Method::Sync)
-            }
-            _ => false,
-        }
+        self.callees().waits_for_others(callee, arguments)
     }
 
     /// Whether a thread may stay in a call for good: at a barrier to which others do not come, or since it is ended there.
     pub(super) fn may_stay(&self, callee: &Expr, arguments: &[Expr]) -> bool {
         let ends = |path: &Path| {
-            matches!(self.builtin(path, arguments.len()), Some((_, Some(Builtin::End | Builtin::Assert))))
+            matches!(self.callees().builtin(path, arguments.len()), Some((_, Some(Builtin::End | Builtin::Assert))))
         };
         self.waits_for_others(callee, arguments) || matches!(&callee.kind, ExprKind::Path(path) if ends(path))
     }

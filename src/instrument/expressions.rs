@@ -77,18 +77,18 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Unary(_, value) => self.expr(value, Use::Read),
             ExprKind::Binary(op, left, right) => {
-                self.mutate_operator(expr, *op, [left, right]);
+                self.mutate(|mutators| mutators.operator(expr, *op, [left, right]));
                 self.expr(left, Use::Read);
                 self.expr(right, Use::Read);
             }
             ExprKind::Assign(op, target, value) => {
-                self.mutate_update(*op, value);
+                self.mutate(|mutators| mutators.update(*op, value));
                 self.expr(target, if op.is_some() { Use::ReadWrite } else { Use::Write });
                 self.expr(value, Use::Read);
             }
             ExprKind::Conditional(cond, yes, no) => {
                 self.cover(|counters| counters.branch(cond, None));
-                self.mutate_guard(cond, None, &NEGATED);
+                self.mutate(|mutators| mutators.guard(cond, &NEGATED));
                 self.expr(cond, Use::Read);
                 self.expr(yes, usage);
                 self.expr(no, usage);
@@ -107,7 +107,7 @@ impl<'a> Walker<'a> {
                 self.expr(index, Use::Read);
             }
             ExprKind::Member { object, arrow, member } => {
-                self.mutate_id(expr, object, &member.name.text);
+                self.mutate(|mutators| mutators.member(expr, object, &member.name.text));
                 let shared = !self.stays_own(expr);
                 if shared && self.is_bit_field(expr, &member.name.text) {
                     self.access_whole(expr, usage);

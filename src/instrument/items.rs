@@ -184,11 +184,18 @@ impl<'a> Walker<'a> {
 
     /// The same, in code of the host, too.
     pub(super) fn mutate_anywhere<T: Default>(&mut self, put: impl FnOnce(&mut Mutators<'_, 'a>) -> T) -> T {
-        if self.source.purpose != Purpose::Mutate {
-            return T::default();
-        }
+        let Purpose::Mutate(untouched) = self.source.purpose else { return T::default() };
         let ahead = self.within.ahead;
-        put(&mut Mutators { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes, ahead })
+        put(&mut Mutators {
+            tokens: self.tokens,
+            facts: &self.facts,
+            scopes: &self.scopes,
+            language: self.source.unit.dialect.language(),
+            edits: &mut self.edits,
+            notes: &mut self.notes,
+            ahead,
+            untouched,
+        })
     }
 
     pub(super) fn params(&mut self, params: &[Param]) {

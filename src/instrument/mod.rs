@@ -33,6 +33,7 @@
 //!
 //! Deliberately absent: meaning (types are known by their declarations only), and running anything.
 
+mod callees;
 mod calls;
 pub mod coverage;
 mod expressions;
@@ -40,7 +41,8 @@ mod facts;
 mod guards;
 mod items;
 mod kernels;
-pub mod mutants;
+pub mod mutant;
+mod mutants;
 mod mutation;
 mod native;
 mod notes;
@@ -79,13 +81,14 @@ pub enum Backend {
 
 /// What instrumented text does beside what the program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum Purpose<'a> {
     /// It logs accesses.
     Log,
     /// It counts what a test reaches. For the CPU alone.
     Cover,
     /// It is a mutant of itself, if it is told to be one. For the CPU alone.
-    Mutate,
+    /// These lines stay as they are.
+    Mutate(&'a mutant::Untouched),
 }
 
 /// A unit that has been read, in all the forms that instrumentation needs.
@@ -104,7 +107,7 @@ pub struct Source<'a> {
     /// Macros of the command line, which the output defines itself.
     pub defines: &'a [(String, String)],
     /// What the text does beside what the program does.
-    pub purpose: Purpose,
+    pub purpose: Purpose<'a>,
 }
 
 /// The instrumented unit.
@@ -119,7 +122,7 @@ pub struct Instrumented {
     /// Points of coverage, by id; none where none were asked for.
     pub points: Vec<coverage::Point>,
     /// Mutants, by id; none where none were asked for.
-    pub mutants: Vec<mutants::Mutant>,
+    pub mutants: Vec<mutant::Mutant>,
     /// What has no point, of what would have one elsewhere.
     pub uncounted: Vec<LeftOut>,
     /// What may access memory and is not instrumented, in the order of the text.
@@ -217,7 +220,7 @@ fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>) -> String {
     let numbered = match source.purpose {
         Purpose::Log => None,
         Purpose::Cover => Some(("coverage_points.hpp", "points", notes.points.len())),
-        Purpose::Mutate => Some(("mutants.hpp", "mutants", notes.mutants.len())),
+        Purpose::Mutate(_) => Some(("mutants.hpp", "mutants", notes.mutants.len())),
     };
     if let Some((header, ..)) = numbered {
         // Writing to a string cannot fail.

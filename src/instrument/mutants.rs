@@ -2,7 +2,7 @@
 //!
 //! One program holds all of its mutants. A place that has some is wrapped so that the number that the program is given
 //! when it starts chooses among them (`runtime/cpu/mutants.hpp`). What each is in the text of the user, which is what people and proofs
-//! look at, is said by [`Mutant::edits`].
+//! look at, is said by [`Mutant::edits`](super::mutant::Mutant).
 //!
 //! Guarantees: without a number the program does what it did; operands are evaluated once, in their order.
 //!
@@ -10,59 +10,18 @@
 //! evaluated while the program is compiled; what declares the extents of arrays, and other constants; code of the host but
 //! for launches.
 
+use super::facts::Facts;
+use super::mutant::{Claim, ClaimPlace, Edit, Untouched};
 use super::notes::Notes;
+use super::scope::Scopes;
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use crate::calculus::AtomicOp;
 use crate::mutation::Operator;
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax::parts::{expr_has, stmts_in};
 use crate::syntax::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use std::ops::Range;
-
-/// A program that differs in one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mutant {
-    /// What is done there.
-    pub operator: Operator,
-    /// Where, in the text.
-    pub span: Span,
-    /// What makes it, of the text.
-    pub edits: Vec<Edit>,
-    /// The kernel or function that holds it.
-    pub function: String,
-    /// Where it could be claimed that nothing changes, if that is about values that threads compute.
-    pub claim: Option<Claim>,
-}
-
-/// Text in the place of other text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// What is replaced; of no bytes where something is put in.
-    pub span: Span,
-    /// By what.
-    pub text: String,
-}
-
-/// A condition which, if it holds whenever a thread comes to it, makes the mutant the same program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// In the language of the text.
-    pub condition: String,
-    /// Where it has to hold.
-    pub place: ClaimPlace,
-}
-
-/// Where a claim stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClaimPlace {
-    /// Before a statement of a block.
-    Before(Span),
-    /// Before a statement that is no block, nor in one: both become a block.
-    Around(Span),
-    /// Before each test of a loop.
-    Test(Span),
-}
 
 /// A statement of a claim's place, as the tree has it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,10 +49,14 @@ struct Choice {
 /// Who puts the mutants into the text.
 pub(super) struct Mutators<'c, 'a> {
     pub(super) tokens: &'a Tokens<'a>,
+    pub(super) facts: &'c Facts,
+    pub(super) scopes: &'c Scopes,
+    pub(super) language: Language,
     pub(super) edits: &'c mut TokenEdits,
     pub(super) notes: &'c mut Notes<'a>,
     /// Where claims about the expression at hand stand.
     pub(super) ahead: Ahead<'a>,
+    pub(super) untouched: &'a Untouched,
 }
 
 /// The sign of an operator and its name in the runtime.
@@ -103,20 +66,20 @@ fn sign(op: BinaryOp) -> (&'static str, &'static str) {
         BinaryOp::Sub => ("-", "subtract"),
         BinaryOp::Mul => ("*", "multiply"),
         BinaryOp::Div => ("/", "divide"),
-        BinaryOp::Rem => ("%", "remainder"),
+        BinaryOp::Rem => ("%", "modulo"),
         BinaryOp::Shl => ("<<", "shift_left"),
         BinaryOp::Shr => (">>", "shift_right"),
-        BinaryOp::BitAnd => ("&", "bit_and"),
-        BinaryOp::BitOr => ("|", "bit_or"),
-        BinaryOp::BitXor => ("^", "bit_xor"),
+        BinaryOp::BitAnd => ("&", "bitwise_and"),
+        BinaryOp::BitOr => ("|", "bitwise_or"),
+        BinaryOp::BitXor => ("^", "bitwise_xor"),
         BinaryOp::And => ("&&", "both"),
         BinaryOp::Or => ("||", "either"),
-        BinaryOp::Lt => ("<", "less"),
-        BinaryOp::Le => ("<=", "less_or_equal"),
-        BinaryOp::Gt => (">", "greater"),
-        BinaryOp::Ge => (">=", "greater_or_equal"),
-        BinaryOp::Eq => ("==", "equal"),
-        BinaryOp::Ne => ("!=", "not_equal"),
+        BinaryOp::Lt => ("<", "is_less"),
+        BinaryOp::Le => ("<=", "is_less_or_equal"),
+        BinaryOp::Gt => (">", "is_greater"),
+        BinaryOp::Ge => (">=", "is_greater_or_equal"),
+        BinaryOp::Eq => ("==", "is_equal"),
+        BinaryOp::Ne => ("!=", "is_not_equal"),
     }
 }
 
@@ -231,10 +194,18 @@ impl<'a> Mutators<'_, 'a> {
         self.tokens.sources().file(span.file).text.get(span.start as usize..span.end as usize)
     }
 
+    /// The tokens of a place that may have mutants, and where it is in the text.
     fn of(&self, expr: &Expr) -> Option<(Range<usize>, Span)> {
         let range = self.tokens.range(expr.span)?;
         let span = self.plain(range.clone())?;
-        Some((range, span))
+        (self.untouched.is_empty() || !self.is_untouched(span)).then_some((range, span))
+    }
+
+    fn is_untouched(&self, span: Span) -> bool {
+        let sources = self.tokens.sources();
+        let path = sources.file(span.file).path.display().to_string();
+        let (start, end) = (sources.start_position(span).line, sources.end_position(span).line);
+        (start..=end).any(|line| self.untouched.contains(&(path.clone(), line)))
     }
 
     /// Notes the mutants of a place, and gives the number of the first.
@@ -275,6 +246,7 @@ impl<'a> Mutators<'_, 'a> {
             return;
         }
         let Some((range, span)) = self.of(expr) else { return };
+        let range = self.without_parentheses(range);
         let Some(at) = self.operator_of(range.clone(), op, [left, right]) else { return };
         let Some(own) = self.plain(at..at + 1) else { return };
         let (Some(first), Some(second)) = (self.text(left), self.text(right)) else { return };
@@ -298,6 +270,14 @@ impl<'a> Mutators<'_, 'a> {
         self.edits.replace(at..at + 1, ",");
     }
 
+    /// What stands in the parentheses, if that is all.
+    fn without_parentheses(&self, mut range: Range<usize>) -> Range<usize> {
+        while self.tokens.text(range.start) == "(" && self.tokens.partner(range.start) == Some(range.end - 1) {
+            range = range.start + 1..range.end - 1;
+        }
+        range
+    }
+
     /// The token of an operator between its operands.
     fn operator_of(&self, whole: Range<usize>, op: BinaryOp, [left, right]: [&Expr; 2]) -> Option<usize> {
         let (left, right) = (self.tokens.range(left.span)?, self.tokens.range(right.span)?);
@@ -308,6 +288,7 @@ impl<'a> Mutators<'_, 'a> {
 
     fn logical(&mut self, expr: &'a Expr, op: BinaryOp, [left, right]: [&'a Expr; 2]) {
         let Some((range, span)) = self.of(expr) else { return };
+        let range = self.without_parentheses(range);
         let Some(at) = self.operator_of(range.clone(), op, [left, right]) else { return };
         let Some(own) = self.plain(at..at + 1) else { return };
         let (Some(first), Some(second)) = (self.text(left), self.text(right)) else { return };
@@ -454,9 +435,9 @@ impl<'a> Mutators<'_, 'a> {
         let (name, sign) = match op {
             AtomicOp::Add => ("add", "+"),
             AtomicOp::Sub => ("subtract", "-"),
-            AtomicOp::And => ("bit_and", "&"),
-            AtomicOp::Or => ("bit_or", "|"),
-            AtomicOp::Xor => ("bit_xor", "^"),
+            AtomicOp::And => ("bitwise_and", "&"),
+            AtomicOp::Or => ("bitwise_or", "|"),
+            AtomicOp::Xor => ("bitwise_xor", "^"),
             _ => return,
         };
         let (Some((range, _)), Some((_, span))) = (self.of(callee), self.of(expr)) else { return };

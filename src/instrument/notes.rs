@@ -2,7 +2,7 @@
 
 use super::LeftOut;
 use super::coverage::{Point, PointKind};
-use super::mutants::{Claim, Edit, Mutant};
+use super::mutant::{Claim, Edit, Mutant};
 use super::sites::{Site, SiteKind};
 use super::tokens::Tokens;
 use crate::mutation::Operator;

@@ -6,11 +6,13 @@ use super::mutants::Ahead;
 use super::mutation::GUARD;
 use super::scope::Home;
 use super::within::Side;
+use crate::builtins::variables::{self, variable};
+use crate::mutation::Operator;
 use crate::source::Span;
-use crate::syntax::parts::stmt_has;
+use crate::syntax::parts::{expr_has, stmt_has};
 use crate::syntax::{
     Aside, AsideKind, Expr, ExprKind, Init, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TypeKind,
-    Variable,
+    UnaryOp, Variable,
 };
 use std::ops::Range;
 
@@ -50,7 +52,7 @@ impl<'a> Walker<'a> {
             StmtKind::Block(body) => self.block(body),
             StmtKind::Item(item) => self.local_item(item),
             StmtKind::Expr(value) => {
-                self.mutate_statement(value);
+                self.mutate(|mutators| mutators.statement(value));
                 self.expr(value, Use::Discard);
             }
             StmtKind::If { init, cond, then, otherwise, is_constexpr } => {
@@ -58,7 +60,9 @@ impl<'a> Walker<'a> {
                 self.optional(init.as_deref());
                 if !is_constexpr {
                     self.cover(|counters| counters.branch(cond, init.as_deref()));
-                    self.mutate_guard(cond, init.as_deref(), &GUARD);
+                    if init.is_none() {
+                        self.mutate(|mutators| mutators.guard(cond, &GUARD));
+                    }
                     self.expr(cond, Use::Read);
                 }
                 self.cover(|counters| counters.alone(then));
@@ -73,7 +77,7 @@ impl<'a> Walker<'a> {
                 self.scopes.open();
                 self.cover(|counters| counters.turns(statement, body));
                 self.within.ahead = Ahead::Nowhere;
-                self.mutate_start(init.as_deref());
+                self.mutate(|mutators| mutators.start(init.as_deref()));
                 self.optional(init.as_deref());
                 if let Some(cond) = cond {
                     self.test(cond);
@@ -141,6 +145,14 @@ impl<'a> Walker<'a> {
         self.scopes.close();
     }
 
+    /// The condition of a loop.
+    fn test(&mut self, cond: &'a Expr) {
+        let ahead = std::mem::replace(&mut self.within.ahead, Ahead::Test(cond));
+        self.mutate(|mutators| mutators.guard(cond, &[Operator::LoopSkipped]));
+        self.expr(cond, Use::Read);
+        self.within.ahead = ahead;
+    }
+
     fn optional(&mut self, statement: Option<&'a Stmt>) {
         if let Some(statement) = statement {
             self.statement(statement);
@@ -193,6 +205,25 @@ impl<'a> Walker<'a> {
             }
             Some(Init::Call(values) | Init::List(values)) => self.constructed(&variable.ty, values),
         }
+    }
+
+    /// Whether the value of a variable is known to the compiler, which may need it for the extent of an array.
+    pub(super) fn is_constant(&self, declared: &Variable) -> bool {
+        let is_const = |it: &Qualifier| matches!(it, Qualifier::Const | Qualifier::Constexpr);
+        let Some(Init::Value(value)) = &declared.init else { return false };
+        let language = self.source.unit.dialect.language();
+        let varies = |part: &Expr| match &part.kind {
+            ExprKind::Path(path) => path.segments.last().is_some_and(|last| {
+                let name = last.name.text.as_str();
+                match self.scopes.find(name) {
+                    Some(local) => !local.is_constant,
+                    None => matches!(variable(language, name), Some(variables::Variable::Ids(_))),
+                }
+            }),
+            ExprKind::Call(..) | ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _) => true,
+            _ => false,
+        };
+        declared.qualifiers.iter().any(is_const) && !expr_has(value, &varies)
     }
 
     /// What could not be read: the parts that were kept are walked; anything else is named.

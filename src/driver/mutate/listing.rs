@@ -1,8 +1,8 @@
 //! The mutants of a program as people see them: places, texts, differences.
 
-use super::{Candidate, bytes};
+use super::candidate::{Candidate, bytes, edited};
 use crate::driver::run::Built;
-use crate::instrument::mutants::{self, Edit};
+use crate::instrument::mutant::{self, Edit};
 use crate::mutation::{Mutant, Operator, Position, Status};
 use crate::source::{SourceMap, Span};
 use similar::TextDiff;
@@ -22,7 +22,7 @@ pub(super) fn list(built: &Built) -> Vec<Candidate> {
     candidates
 }
 
-fn described(id: usize, mutant: &mutants::Mutant, sources: &SourceMap) -> Mutant {
+fn described(id: usize, mutant: &mutant::Mutant, sources: &SourceMap) -> Mutant {
     let file = sources.file(mutant.span.file);
     let (path, text) = (file.path.display().to_string(), &*file.text);
     let changed = edited(text, &mutant.edits);
@@ -45,22 +45,8 @@ fn described(id: usize, mutant: &mutants::Mutant, sources: &SourceMap) -> Mutant
     }
 }
 
-/// The text with edits, which do not touch each other.
-pub(super) fn edited(text: &str, edits: &[Edit]) -> String {
-    let mut edits: Vec<&Edit> = edits.iter().collect();
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
-    let mut text = text.to_owned();
-    for edit in edits {
-        let range = bytes(edit.span);
-        if text.get(range.clone()).is_some() {
-            text.replace_range(range, &edit.text);
-        }
-    }
-    text
-}
-
 /// What stands in the mutant's place.
-fn replacement(text: &str, mutant: &mutants::Mutant) -> String {
+fn replacement(text: &str, mutant: &mutant::Mutant) -> String {
     let inside = |edit: &&Edit| mutant.span.start <= edit.span.start && edit.span.end <= mutant.span.end;
     let moved: Vec<Edit> = mutant
         .edits

@@ -4,7 +4,7 @@
 //! is told which one it is. A campaign goes on in this order:
 //!
 //! 1. [`Campaign::begin`] lists the mutants, and takes out those that the source suppresses.
-//! 2. [`Campaign::prove`] takes out those of which a proof says what a test would have to find out ([`proofs`]).
+//! 2. [`Campaign::prove_mutants`] takes out those of which a proof says what a test would have to find out ([`proofs`]).
 //! 3. [`Campaign::baseline`] runs the program as it is, learns what it always does ([`oracle`]), and which mutants it reaches.
 //! 4. [`Campaign::try_out`] runs the others, several at once, each as often as was asked.
 //!
@@ -13,83 +13,68 @@
 //!
 //! Deliberately absent: what is printed and written (`cli`, `mutation`); other back ends than the CPU.
 
+mod candidate;
 mod listing;
 mod oracle;
+mod plan;
 mod proofs;
 mod record;
 
 pub use crate::mutation::{Campaign as Outcomes, html, sarif, schema, text};
 pub use crate::mutation::{Mutant, Operator, Status};
+pub use plan::{MutateError, Plan};
 pub use record::{Earlier, Record, path as path_of_record};
 
-use super::run::{Built, RunError, Stop};
+use super::run::{self, Built, Request, RunError, Stop};
 use crate::driver::Options;
 use crate::execute::ExecuteError;
 use crate::execute::program::{Program, Trial, try_out};
-use crate::instrument::mutants;
-use crate::source::Span;
+use candidate::Candidate;
 use oracle::Oracle;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How mutants are tried.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Arguments of the program.
-    pub arguments: Vec<OsString>,
-    /// Runs of each mutant, each with another order of its threads.
-    pub repetitions: u64,
-    /// How many times as long as the program a mutant may run.
-    pub timeout_multiplier: f64,
-    /// Mutants that run at once.
-    pub jobs: usize,
-    /// When the program itself is ended.
-    pub timeout: Duration,
+/// Compilers are asked this often to do without the lines that they do not take with mutants in them.
+const MOST_BUILDS: usize = 5;
+
+/// Builds a program with its mutants. Lines that a compiler does not take with them have none; they are told as remarks.
+pub fn build(request: &mut Request, stop: Stop<'_>) -> Result<(Built, Vec<String>), RunError> {
+    for _ in 1..MOST_BUILDS {
+        let error = match run::build(run::prepare(request)?, request, stop) {
+            Ok(built) => {
+                let told = |(path, line): &(String, u32)| {
+                    format!("{path}:{line}: not mutated: the compiler does not take the line with mutants in it")
+                };
+                return Ok((built, request.untouched.iter().map(told).collect()));
+            }
+            Err(error) => error,
+        };
+        let known = request.untouched.len();
+        request.untouched.extend(error.compiler_messages().into_iter().flat_map(places_of_errors));
+        if request.untouched.len() == known {
+            return Err(error);
+        }
+    }
+    let built = run::build(run::prepare(request)?, request, stop)?;
+    Ok((built, Vec::new()))
+}
+
+/// Files and lines of the errors that a compiler tells, and of the places from which it came there.
+fn places_of_errors(messages: &str) -> Vec<(String, u32)> {
+    let place = |line: &str| -> Option<(String, u32)> {
+        let (place, _) = line.split_once(": error:").or_else(|| line.split_once(":   required from"))?;
+        let mut parts = place.rsplitn(3, ':');
+        let (_, line, path) = (parts.next()?, parts.next()?, parts.next()?);
+        Some((path.to_owned(), line.parse().ok()?))
+    };
+    messages.lines().filter_map(place).collect()
 }
 
 /// However fast the program is, its mutants get this much time.
 const LEAST_TIME: Duration = Duration::from_secs(2);
-
-/// Why there is no campaign.
-#[derive(Debug, thiserror::Error)]
-pub enum MutateError {
-    /// The tests fail without any mutant.
-    #[error("the program itself {0}; mutants are told apart from a program that succeeds (exit status 0)")]
-    Fails(String),
-    /// It could not be run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// There is nothing to mutate with.
-    #[error("the program was not built for the CPU")]
-    NotOfCpu,
-}
-
-impl From<ExecuteError> for MutateError {
-    fn from(error: ExecuteError) -> MutateError {
-        MutateError::Run(error.into())
-    }
-}
-
-impl MutateError {
-    /// Whether the user ended it.
-    pub fn is_interrupt(&self) -> bool {
-        matches!(self, MutateError::Run(error) if error.is_interrupt())
-    }
-}
-
-/// One mutant, with what it is in the instrumented unit.
-#[derive(Debug)]
-struct Candidate {
-    mutant: Mutant,
-    /// Which instrumented file it is of.
-    file: usize,
-    /// What is done to that.
-    of_unit: mutants::Mutant,
-}
 
 /// The mutants of a program, and what is known of them.
 pub struct Campaign<'b> {
@@ -109,17 +94,22 @@ impl<'b> Campaign<'b> {
     }
 
     /// The mutants as they stand.
-    pub fn outcomes(&self) -> Outcomes {
+    pub fn so_far(&self) -> Outcomes {
         Outcomes::of(self.candidates.iter().map(|candidate| candidate.mutant.clone()).collect())
     }
 
     /// Leaves those mutants alone; the others are of no interest.
-    pub fn retain(&mut self, wanted: impl Fn(&Mutant) -> bool) {
+    pub fn keep_only(&mut self, wanted: impl Fn(&Mutant) -> bool) {
         self.candidates.retain(|candidate| wanted(&candidate.mutant));
     }
 
+    /// Whether proofs are wanted.
+    pub fn proves(&self) -> bool {
+        self.plan.proves
+    }
+
     /// Takes over what is known of mutants from somewhere else.
-    pub fn know(&mut self, known: impl Fn(&Mutant) -> Option<(Status, Option<String>)>) {
+    pub fn take_over(&mut self, known: impl Fn(&Mutant) -> Option<(Status, Option<String>)>) {
         for candidate in self.pending() {
             if let Some((status, reason)) = known(&candidate.mutant) {
                 (candidate.mutant.status, candidate.mutant.reason) = (status, reason);
@@ -132,7 +122,7 @@ impl<'b> Campaign<'b> {
     }
 
     /// Settles those mutants of which a proof says what a test would have to find out; `tell` hears of each.
-    pub fn prove(
+    pub fn prove_mutants(
         &mut self,
         options: &Options,
         tell: &mut dyn FnMut(&Mutant),
@@ -145,7 +135,7 @@ impl<'b> Campaign<'b> {
                 if stop() {
                     return Err(ExecuteError::Interrupted.into());
                 }
-                if let Some((status, reason)) = prover.settle(&candidate.mutant, &candidate.of_unit) {
+                if let Some((status, reason)) = prover.settled(&candidate.mutant, &candidate.of_unit) {
                     (candidate.mutant.status, candidate.mutant.reason) = (status, Some(reason));
                     tell(&candidate.mutant);
                 }
@@ -165,7 +155,7 @@ impl<'b> Campaign<'b> {
             timeout: self.plan.timeout,
         });
         let tried = trials.map(|trial| try_out(self.program, &trial, stop)).collect::<Result<Vec<_>, _>>()?;
-        let oracle = Oracle::learn(&tried).map_err(MutateError::Fails)?;
+        let oracle = Oracle::learn(&tried)?;
         let told = std::fs::read_to_string(self.directory.join("baseline0").join("reached")).unwrap_or_default();
         let numbers = |kind: &str| -> BTreeSet<usize> {
             let lines = told.lines().filter_map(|line| line.split_once('\t'));
@@ -241,7 +231,7 @@ fn tried(
             // The next one would take as long.
             return Ok((Status::Timeout, Some(format!("it was ended after {:.1} s", timeout.as_secs_f64()))));
         }
-        if let Some(difference) = oracle.difference(&run) {
+        if let Some(difference) = oracle.told_apart_by(&run) {
             killed += 1;
             reason.get_or_insert(difference);
         }
@@ -254,9 +244,4 @@ fn tried(
             (Status::Undecided, Some(format!("killed in {some} of {} repetitions: {why}", plan.repetitions)))
         }
     })
-}
-
-/// The bytes of a span, in the text of its file.
-fn bytes(span: Span) -> std::ops::Range<usize> {
-    span.start as usize..span.end as usize
 }

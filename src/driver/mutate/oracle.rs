@@ -4,6 +4,7 @@
 //! itself is not compared, nor is one with a number that speaks of time, which may be alike by chance. If runs differ in how
 //! many lines they write, none is compared.
 
+use super::plan::MutateError;
 use crate::execute::process::Ended;
 use crate::execute::program::Tried;
 use crate::execute::report::{Event, EventKind};
@@ -69,9 +70,9 @@ fn ended(ended: Ended) -> String {
 
 impl Oracle {
     /// Learns from runs of the program itself; says what is wrong with them if they are no measure.
-    pub(super) fn learn(runs: &[Tried]) -> Result<Oracle, String> {
+    pub(super) fn learn(runs: &[Tried]) -> Result<Oracle, MutateError> {
         if let Some(failed) = runs.iter().find(|run| run.ended != Ended::Exited(0)) {
-            return Err(ended(failed.ended));
+            return Err(MutateError::Fails(ended(failed.ended)));
         }
         let outputs: Vec<Vec<&str>> = runs.iter().map(|run| run.output.lines().collect()).collect();
         let first = outputs.first().cloned().unwrap_or_default();
@@ -106,7 +107,7 @@ impl Oracle {
     }
 
     /// What tells a run from those of the program, if anything does.
-    pub(super) fn difference(&self, run: &Tried) -> Option<String> {
+    pub(super) fn told_apart_by(&self, run: &Tried) -> Option<String> {
         if run.ended != Ended::Exited(0) {
             return Some(format!("it {}", ended(run.ended)));
         }
@@ -136,26 +137,26 @@ mod tests {
     #[test]
     fn lines_that_differ_or_speak_of_time_tell_nothing_apart() {
         let oracle = Oracle::learn(&[run("a 1\nat 0x12\nTime: 3 ms\n"), run("a 1\nat 0x34\nTime: 3 ms\n")]).unwrap();
-        assert_eq!(oracle.difference(&run("a 1\nat 0x56\nTime: 4 ms\n")), None);
+        assert_eq!(oracle.told_apart_by(&run("a 1\nat 0x56\nTime: 4 ms\n")), None);
         assert_eq!(
-            oracle.difference(&run("a 2\nat 0x12\nTime: 3 ms\n")).unwrap(),
+            oracle.told_apart_by(&run("a 2\nat 0x12\nTime: 3 ms\n")).unwrap(),
             "line 1 of the output is another one"
         );
-        assert!(oracle.difference(&run("a 1\nat 0x12\n")).unwrap().contains("writes 2 lines"));
+        assert!(oracle.told_apart_by(&run("a 1\nat 0x12\n")).unwrap().contains("writes 2 lines"));
         assert_eq!(oracle.remarks().len(), 1);
     }
 
     #[test]
     fn output_of_another_length_each_time_is_not_compared() {
         let oracle = Oracle::learn(&[run("a\n"), run("a\nb\n")]).unwrap();
-        assert_eq!(oracle.difference(&run("c\n")), None);
+        assert_eq!(oracle.told_apart_by(&run("c\n")), None);
         let failed = Tried { ended: Ended::Exited(3), ..run("a\n") };
-        assert_eq!(oracle.difference(&failed).unwrap(), "it exits with status 3");
+        assert_eq!(oracle.told_apart_by(&failed).unwrap(), "it exits with status 3");
     }
 
     #[test]
     fn a_program_that_fails_is_no_measure() {
         let failed = Tried { ended: Ended::Signalled(11), ..run("") };
-        assert_eq!(Oracle::learn(&[run(""), failed]).unwrap_err(), "is ended by signal 11");
+        assert!(Oracle::learn(&[run(""), failed]).unwrap_err().to_string().contains("is ended by signal 11"));
     }
 }

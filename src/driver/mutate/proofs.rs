@@ -14,15 +14,14 @@
 //! Deliberately absent: files that are included; functions that kernels call, of whose place in a kernel nothing is said, as
 //! to values.
 
-use super::bytes;
-use super::listing::edited;
+use super::candidate::{bytes, edited};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race};
 use crate::driver::front::FrontEnd;
 use crate::driver::options::{Fixes, Hints, Reproductions, Settings};
 use crate::driver::run::Built;
 use crate::driver::{Options, check_source};
-use crate::instrument::mutants::{self, Claim, ClaimPlace, Edit};
+use crate::instrument::mutant::{self, Claim, ClaimPlace, Edit};
 use crate::mutation::{Mutant, Status};
 use crate::source::Span;
 use std::path::PathBuf;
@@ -56,12 +55,12 @@ impl Prover {
     }
 
     /// What is proved of a mutant, and how.
-    pub(super) fn settle(&mut self, mutant: &Mutant, of_unit: &mutants::Mutant) -> Option<(Status, String)> {
+    pub(super) fn settled(&mut self, mutant: &Mutant, of_unit: &mutant::Mutant) -> Option<(Status, String)> {
         // The prover has the text of one file.
         if self.path.display().to_string() != mutant.file {
             return None;
         }
-        let report = self.check(&of_unit.edits);
+        let report = self.report_with(&of_unit.edits);
         if let Some(reason) = self.new_defect(&report) {
             return Some((Status::Racy, reason));
         }
@@ -74,7 +73,7 @@ impl Prover {
         Some((Status::Equivalent, reason))
     }
 
-    fn check(&self, edits: &[Edit]) -> FileReport {
+    fn report_with(&self, edits: &[Edit]) -> FileReport {
         check_source(&self.path, &edited(&self.text, edits), &self.options).report
     }
 
@@ -131,23 +130,23 @@ impl Prover {
     /// Whether an expression is proved to give the same.
     fn same_value(&self, claim: &Claim, span: Span, function: &str) -> Option<String> {
         let is_free = |kernel: &KernelReport| kernel.name == function && is_proved(kernel);
-        if !self.original.kernels.iter().any(is_free) || !self.holds(claim, function)? {
+        if !self.original.kernels.iter().any(is_free) || !self.is_proved_of(claim, function)? {
             return None;
         }
         // Where nobody comes, everything holds; so does a claim that was left out since it reads memory.
         let opposite = Claim { condition: format!("!({})", claim.condition), place: claim.place.clone() };
-        if self.holds(&opposite, function)? {
+        if self.is_proved_of(&opposite, function)? {
             return None;
         }
-        let report = self.check(&inserted(claim));
+        let report = self.report_with(&inserted(claim));
         let text = self.text.get(bytes(span)).unwrap_or_default();
         let assumptions = assuming(&self.concerned(&report, function));
         Some(format!("`{text}` is proved to give the same: {}{assumptions}", claim.condition))
     }
 
     /// Whether a claim is proved of the kernel of that name; nothing if the kernel is not decided with it.
-    fn holds(&self, claim: &Claim, function: &str) -> Option<bool> {
-        let report = self.check(&inserted(claim));
+    fn is_proved_of(&self, claim: &Claim, function: &str) -> Option<bool> {
+        let report = self.report_with(&inserted(claim));
         let kernels: Vec<&KernelReport> = report.kernels.iter().filter(|kernel| kernel.name == function).collect();
         let is_refuted =
             |kernel: &&KernelReport| kernel.each_finding().any(|finding| matches!(finding.rule, RuleId::Assertion));

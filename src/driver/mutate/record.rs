@@ -4,8 +4,9 @@
 //! The first line says of which campaign it is; the record of another one is not taken for this one's. A last line that was cut
 //! off counts for nothing.
 
-use super::{Mutant, Outcomes, Plan, Status};
+use super::plan::Plan;
 use crate::driver::run::Built;
+use crate::mutation::{Campaign, Mutant, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -38,7 +39,7 @@ pub struct Record {
     file: Mutex<File>,
 }
 
-fn head(built: &Built, plan: &Plan, proofs: bool) -> Head {
+fn head(built: &Built, plan: &Plan) -> Head {
     // The same in every process of this version.
     let mut hasher = DefaultHasher::new();
     for file in built.instrumented_files() {
@@ -47,7 +48,7 @@ fn head(built: &Built, plan: &Plan, proofs: bool) -> Head {
     plan.arguments.hash(&mut hasher);
     plan.repetitions.hash(&mut hasher);
     plan.timeout_multiplier.to_bits().hash(&mut hasher);
-    proofs.hash(&mut hasher);
+    plan.proves.hash(&mut hasher);
     Head {
         schema: crate::mutation::SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -57,8 +58,8 @@ fn head(built: &Built, plan: &Plan, proofs: bool) -> Head {
 
 impl Record {
     /// Opens the record at that path, and begins it anew if it is of another campaign.
-    pub fn open(path: &Path, built: &Built, plan: &Plan, proofs: bool) -> io::Result<Record> {
-        let head = head(built, plan, proofs);
+    pub fn resume(path: &Path, built: &Built, plan: &Plan) -> io::Result<Record> {
+        let head = head(built, plan);
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let is_same =
@@ -81,22 +82,17 @@ impl Record {
     }
 
     /// What was known of a mutant when the record was opened.
-    pub fn of(&self, mutant: &Mutant) -> Option<(Status, Option<String>)> {
+    pub fn outcome_of(&self, mutant: &Mutant) -> Option<(Status, Option<String>)> {
         self.known.get(&mutant.id).cloned()
     }
 
     /// How many outcomes there were.
-    pub fn len(&self) -> usize {
+    pub fn known_outcomes(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether there were none.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
     /// Adds an outcome.
-    pub fn add(&self, mutant: &Mutant) -> io::Result<()> {
+    pub fn note_outcome(&self, mutant: &Mutant) -> io::Result<()> {
         let line = Line { id: mutant.id, status: mutant.status, reason: mutant.reason.clone() };
         let text = serde_json::to_string(&line)? + "\n";
         match self.file.lock() {
@@ -113,7 +109,7 @@ fn key(mutant: &Mutant) -> (&str, &str, &str, &str, &str) {
 
 /// The outcomes of an earlier campaign, perhaps of another version of the program.
 #[derive(Debug)]
-pub struct Earlier(Outcomes);
+pub struct Earlier(Campaign);
 
 impl Earlier {
     /// Reads what a campaign left at that path.

@@ -1,0 +1,292 @@
+//! `raceproof mutate`: what becomes of the mutants of programs with a good test, with a bad one, and with proofs.
+
+use crate::cli::Place;
+use crate::support::tools;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
+
+struct Seen {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn mutate(place: &Place, arguments: &[&str]) -> Seen {
+    let output = place.command(&["mutate"]).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Whether programs are run in this tier.
+fn runs() -> bool {
+    tools::are_used()
+}
+
+fn read(place: &Place, file: &str) -> String {
+    std::fs::read_to_string(place.path().join(file)).unwrap()
+}
+
+/// The mutants that a campaign left in a directory.
+fn outcomes(place: &Place, directory: &str) -> Vec<Value> {
+    let report: Value = serde_json::from_str(&read(place, &format!("{directory}/outcomes.json"))).unwrap();
+    report["mutants"].as_array().unwrap().clone()
+}
+
+fn text<'v>(mutant: &'v Value, field: &str) -> &'v str {
+    mutant[field].as_str().unwrap_or_default()
+}
+
+/// Kernels in which every operator finds something. With the argument `good` all results are looked at; otherwise
+/// kernels are launched with one thread and nothing to do, and nobody looks.
+const EVERYTHING: &str = r#"#include <cstdio>
+#include <cstring>
+__global__ void turn(int *out, const int *in, int n) {
+  __shared__ int tile[64];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && t >= 0) tile[t] = in[i];
+  __syncthreads();
+  if (i < n) out[i] = tile[blockDim.x - 1 - t];
+}
+__global__ void count(int *bins, const int *in, int n) {
+  __shared__ int part[4];
+  if (threadIdx.x < 4) part[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = threadIdx.x; k < n; k += blockDim.x) atomicAdd(&part[in[k] & 3], 1);
+  __syncthreads();
+  if (threadIdx.x < 4) bins[threadIdx.x] = part[threadIdx.x];
+}
+__global__ void sums(int *out, const int *in, int n) {
+  int sum = 0;
+  for (int k = 0; k < n; k++) sum += in[k] * 3 - k;
+  out[threadIdx.x] = sum;
+}
+__global__ void told(int *data, int *ready, int n) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && n > 0) {
+    data[0] = 7;
+    __threadfence();
+    atomicExch(ready, 1);
+  }
+}
+__global__ void marks(int *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && i != 5) out[i] = 1;
+}
+int main(int argc, char **argv) {
+  bool good = argc > 1 && !strcmp(argv[1], "good");
+  int *in, *out, *ready;
+  cudaMallocManaged(&in, 512 * sizeof(int));
+  cudaMallocManaged(&out, 512 * sizeof(int));
+  cudaMallocManaged(&ready, sizeof(int));
+  for (int i = 0; i < 512; i++) in[i] = 1 + i * 7 % 11, out[i] = -1;
+  *ready = 0;
+  int n = good ? 128 : 0, threads = good ? 64 : 1;
+  turn<<<good ? 2 : 1, threads>>>(out, in, n);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < n; i++) if (out[i] != in[i / 64 * 64 + 63 - i % 64]) return 1;
+  for (int i = n; good && i < 512; i++) if (out[i] != -1) return 1;
+  count<<<1, threads>>>(out, in, n);
+  cudaDeviceSynchronize();
+  int bins[4] = {0, 0, 0, 0};
+  for (int i = 0; i < n; i++) bins[in[i] & 3]++;
+  for (int i = 0; good && i < 4; i++) if (out[i] != bins[i]) return 1;
+  sums<<<1, threads>>>(out, in, n);
+  cudaDeviceSynchronize();
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum += in[i] * 3 - i;
+  for (int i = 0; good && i < 64; i++) if (out[i] != sum) return 1;
+  told<<<1, threads>>>(out, ready, n);
+  cudaDeviceSynchronize();
+  if (good && (out[0] != 7 || *ready != 1)) return 1;
+  for (int i = 0; i < 512; i++) out[i] = 0;
+  marks<<<good ? 3 : 1, threads>>>(out, good ? 150 : 0);
+  cudaDeviceSynchronize();
+  for (int i = 0; good && i < 512; i++) if (out[i] != (i < 150 && i != 5)) return 1;
+  printf("ended\n");
+}
+"#;
+
+/// What no run on the CPU shows, whose threads see each other's writes at once.
+const ONLY_PROVED: [&str; 2] = ["fence-removed", "fence-narrowed"];
+
+#[test]
+fn every_operator_has_a_mutant_that_a_good_test_kills_and_a_bad_one_does_not() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", EVERYTHING)]);
+    let became = |test: &str| -> BTreeMap<u64, Value> {
+        let seen = mutate(&place, &["k.cu", "--no-proofs", "--repetitions", "1", "--output", test, "--", test]);
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        outcomes(&place, test).into_iter().map(|mutant| (mutant["id"].as_u64().unwrap(), mutant)).collect()
+    };
+    let (good, bad) = (became("good"), became("bad"));
+    assert!(good.keys().eq(bad.keys()), "one program has the same mutants, whatever its arguments");
+    let is = |mutant: &Value, wanted: &[&str]| wanted.contains(&text(mutant, "status"));
+    let told_apart: BTreeSet<&str> = good
+        .iter()
+        .filter(|(id, mutant)| is(mutant, &["killed", "timeout"]) && is(&bad[id], &["survived", "not-reached"]))
+        .map(|(_, mutant)| text(mutant, "operator"))
+        .collect();
+    let all: BTreeSet<&str> = raceproof::mutation::Operator::ALL.map(|operator| operator.name()).into();
+    let missing: Vec<&&str> = all.difference(&told_apart).filter(|name| !ONLY_PROVED.contains(name)).collect();
+    assert!(missing.is_empty(), "no mutant of {missing:?} is killed by the good test alone");
+    let met: BTreeSet<&str> = good.values().map(|mutant| text(mutant, "operator")).collect();
+    assert_eq!(met, all, "there is a mutant of every operator");
+}
+
+/// A kernel with a barrier that is needed and one that is not, and a flag that is handed over.
+const PROVED: &str = r#"#include <cstdio>
+__global__ void turn(int *out, const int *in, int n) {
+  __shared__ int tile[64];
+  int t = threadIdx.x;
+  int i = blockIdx.x * blockDim.x + t;
+  tile[t] = in[i];
+  __syncthreads();
+  int other = tile[63 - t];
+  __syncthreads();
+  if (i < n && t < 64) out[i] = other;
+  for (int k = 0; k < 4; k++) {
+    if (t % 4 == k) out[i] += k;
+  }
+}
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, 128 * sizeof(int));
+  cudaMallocManaged(&out, 128 * sizeof(int));
+  for (int i = 0; i < 128; i++) in[i] = 5 * i;
+  turn<<<2, 64>>>(out, in, 128);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 128; i++) printf("%d\n", out[i]);
+}
+"#;
+
+#[test]
+fn what_is_proved_of_mutants_is_what_their_runs_show() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", PROVED)]);
+    let seen = mutate(&place, &["k.cu", "--output", "proved"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let tried = mutate(&place, &["k.cu", "--output", "tried", "--no-proofs"]);
+    assert_eq!(tried.code, Some(0), "{}", tried.err);
+    let (proved, tried) = (outcomes(&place, "proved"), outcomes(&place, "tried"));
+    assert_eq!(proved.len(), tried.len());
+    let mut equivalent = BTreeSet::new();
+    for (mutant, run) in proved.iter().zip(&tried) {
+        if text(mutant, "status") == "equivalent" {
+            assert_eq!(text(run, "status"), "survived", "a test tells an equivalent mutant apart: {mutant}\n{run}");
+            assert!(text(mutant, "reason").contains("proved"), "{mutant}");
+            equivalent.insert((mutant["start"]["line"].as_u64().unwrap(), text(mutant, "operator")));
+        }
+    }
+    // The second barrier, a comparison with the launch's extent, and the end of a loop.
+    for wanted in [(9, "barrier-removed"), (10, "guard-opened"), (10, "logical-replaced"), (11, "bound-changed")] {
+        assert!(equivalent.contains(&wanted), "{wanted:?} is not proved: {equivalent:?}");
+    }
+    let racy = |line: u64, operator: &str| {
+        let is_it = |it: &&Value| it["start"]["line"].as_u64() == Some(line) && text(it, "operator") == operator;
+        let mutant = proved.iter().find(is_it).unwrap();
+        assert_eq!(text(mutant, "status"), "racy", "{mutant}");
+        assert!(text(mutant, "reason").contains("data race"), "{mutant}");
+    };
+    racy(7, "barrier-removed");
+    racy(7, "barrier-narrowed");
+    assert!(seen.out.contains("mutation score"), "{}", seen.out);
+}
+
+#[test]
+fn a_campaign_that_was_ended_goes_on_and_reports_the_same() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", PROVED)]);
+    let whole = mutate(&place, &["k.cu", "--output", "m", "--repetitions", "1"]);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    let names = ["outcomes.json", "mutation-report.json", "mutation-report.html", "missed.sarif", "missed.txt"];
+    let reports = names.map(|name| read(&place, &format!("m/{name}")));
+    // Killed while it wrote an outcome.
+    let record = read(&place, "m/progress.jsonl");
+    let cut = record.char_indices().filter(|(_, c)| *c == '\n').nth(20).unwrap().0 + 12;
+    std::fs::write(place.path().join("m/progress.jsonl"), &record[..cut]).unwrap();
+    let rest = mutate(&place, &["k.cu", "--output", "m", "--repetitions", "1"]);
+    assert_eq!((rest.code, &rest.out), (whole.code, &whole.out), "{}", rest.err);
+    assert!(rest.err.contains("20 outcomes are known from before"), "{}", rest.err);
+    for (name, before) in names.iter().zip(&reports) {
+        assert_eq!(&read(&place, &format!("m/{name}")), before, "{name}");
+    }
+    // Another program has another record.
+    std::fs::write(place.path().join("k.cu"), PROVED.replace("5 * i", "6 * i")).unwrap();
+    let other = mutate(&place, &["k.cu", "--output", "m", "--repetitions", "1", "--operators", "store-removed"]);
+    assert_eq!(other.code, Some(0), "{}", other.err);
+    assert!(!other.err.contains("known from before"), "{}", other.err);
+}
+
+#[test]
+fn mutants_are_chosen_by_comments_changes_shares_and_operators() {
+    if !runs() {
+        return;
+    }
+    let suppressed =
+        PROVED.replace("  tile[t] = in[i];\n", "  tile[t] = in[i];  // raceproof: no-mutants[store-removed] a copy\n");
+    let place = Place::with(&[("k.cu", &suppressed)]);
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let ended = command
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(arguments)
+            .current_dir(place.path())
+            .output();
+        assert!(ended.unwrap().status.success(), "git {arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "a"]);
+    std::fs::write(place.path().join("k.cu"), suppressed.replace("t < 64)", "t < 63)")).unwrap();
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let seen = mutate(&place, &[&["k.cu", "--list"], arguments].concat());
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        seen.out.lines().map(str::to_owned).collect()
+    };
+    let all = listed(&[]);
+    let changed = listed(&["--in-diff", "HEAD"]);
+    assert!(!changed.is_empty() && changed.iter().all(|line| line.starts_with("k.cu:10:")), "{changed:?}");
+    let shares: Vec<String> = ["1/3", "2/3", "3/3"].iter().flat_map(|share| listed(&["--shard", share])).collect();
+    assert_eq!(shares.iter().collect::<BTreeSet<_>>(), all.iter().collect());
+    assert_eq!(shares.len(), all.len());
+    let sample = listed(&["--sample", "5", "--sample-seed", "3"]);
+    assert_eq!((sample.len(), &sample), (5, &listed(&["--sample", "5", "--sample-seed", "3"])));
+    let seen =
+        mutate(&place, &["k.cu", "--operators", "store-removed", "--repetitions", "1", "--minimum-score", "100"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let became = outcomes(&place, "mutants.out");
+    let first = &became[0];
+    assert_eq!((text(first, "status"), text(first, "reason")), ("suppressed", "a copy"), "{first}");
+    assert!(became.len() > 2 && became[1..].iter().all(|it| text(it, "status") == "killed"), "{became:#?}");
+    let report: Value = serde_json::from_str(&read(&place, "mutants.out/mutation-report.json")).unwrap();
+    assert_eq!(report["schemaVersion"], "2");
+    let reported = report["files"]["k.cu"]["mutants"].as_array().unwrap();
+    assert_eq!((&reported[0]["status"], &reported[1]["status"]), (&"Ignored".into(), &"Killed".into()));
+    assert_eq!(reported[0]["statusReason"], "suppressed: a copy");
+}
+
+#[test]
+fn a_program_that_fails_by_itself_measures_nothing() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[(
+        "k.cu",
+        &PROVED
+            .replace("  for (int i = 0; i < 128; i++) printf", "  return 3;\n  for (int i = 0; i < 128; i++) printf"),
+    )]);
+    let seen = mutate(&place, &["k.cu"]);
+    assert_eq!(seen.code, Some(2), "{}", seen.err);
+    assert!(seen.err.contains("the program itself exits with status 3"), "{}", seen.err);
+    for (flags, what) in [(["--backend", "cuda"], "--backend cpu"), (["--seed", "3"], "--repetitions")] {
+        let seen = mutate(&place, &[&["k.cu"], &flags[..]].concat());
+        assert_eq!(seen.code, Some(2), "{}", seen.err);
+        assert!(seen.err.contains(what), "{}", seen.err);
+    }
+}
