@@ -285,7 +285,9 @@ impl<'k> Walk<'k> {
         joined.sort_unstable();
         joined.dedup();
         for var in joined {
-            let of = |arm: &[(VarId, NodeId)]| arm.iter().find(|(other, _)| *other == var).map(|&(_, node)| node);
+            let of = |arm: &[(VarId, NodeId)]| {
+                arm.binary_search_by_key(&var, |&(var, _)| var).ok().map(|place| arm[place].1)
+            };
             let before = self.env[var.index()];
             let (a, b) = (of(&after_then).unwrap_or(before), of(&after_otherwise).unwrap_or(before));
             if a != b {

@@ -8,7 +8,7 @@ use super::value::{Base, Place, STRING, Value};
 use super::walk::scan;
 use crate::builtins::{functions, telling};
 use crate::calculus::{ArrayId, HavocReason, Relied, Unsupported};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
+use crate::resolve::program::{Expr, ExprKind, FunctionId, Type};
 use crate::source::Span;
 
 /// Calls inside calls beyond which nothing is inlined.
@@ -200,15 +200,8 @@ impl Pass<'_> {
 
     /// Global variables of the unit, which any function may touch.
     fn global_arrays(&mut self) -> Vec<ArrayId> {
-        let globals: Vec<_> = self
-            .program
-            .variables
-            .iter()
-            .filter(|(_, variable)| variable.storage == Storage::Global)
-            .map(|(id, _)| id)
-            .collect();
         let mut arrays = Vec::new();
-        for global in globals {
+        for &global in self.scans.globals(self.program).iter() {
             let target = self.target_of(global);
             arrays.extend(self.array_of(target));
         }

@@ -12,7 +12,13 @@ use std::collections::BTreeSet;
 /// Takes the order from a library's barriers where the program may have touched their array; `own` are the sites of the
 /// library's accesses.
 pub(super) fn limit(kernel: &mut Kernel, own: &BTreeSet<SiteId>) {
-    let mut search = Search { kernel, own, idle: BTreeSet::new() };
+    // Few kernels have such a barrier, and those few arrays of it; every loop is walked until nothing more is touched in it.
+    let mut ordered = BTreeSet::new();
+    collect_ordered(&kernel.body, &mut ordered);
+    if ordered.is_empty() {
+        return;
+    }
+    let mut search = Search { kernel, own, ordered, idle: BTreeSet::new() };
     search.block(&kernel.body, &mut BTreeSet::new());
     let idle = search.idle;
     if !idle.is_empty() {
@@ -23,12 +29,14 @@ pub(super) fn limit(kernel: &mut Kernel, own: &BTreeSet<SiteId>) {
 struct Search<'k> {
     kernel: &'k Kernel,
     own: &'k BTreeSet<SiteId>,
+    /// The arrays that a library's barrier orders: no others are asked for.
+    ordered: BTreeSet<ArrayId>,
     /// Syncs that must not order anything.
     idle: BTreeSet<SiteId>,
 }
 
 impl Search<'_> {
-    /// Walks a block; `touched` are the arrays that the program may have touched since the last barrier.
+    /// Walks a block; `touched` are those of the arrays asked for that the program may have touched since the last barrier.
     fn block(&mut self, block: &[Stmt], touched: &mut BTreeSet<ArrayId>) {
         for stmt in block {
             match stmt {
@@ -70,8 +78,26 @@ impl Search<'_> {
     }
 
     fn touch(&self, access: &Access, touched: &mut BTreeSet<ArrayId>) {
-        if !self.own.contains(&access.site) {
+        if self.ordered.contains(&access.array) && !self.own.contains(&access.site) {
             touched.insert(access.array);
+        }
+    }
+}
+
+/// The arrays that syncs of one array name.
+fn collect_ordered(block: &[Stmt], ordered: &mut BTreeSet<ArrayId>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Sync { memory: SyncMemory { array: Some(array), .. }, .. } => {
+                ordered.insert(*array);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                collect_ordered(then, ordered);
+                collect_ordered(otherwise, ordered);
+            }
+            Stmt::For(counted) => collect_ordered(&counted.body, ordered),
+            Stmt::Loop { body, .. } => collect_ordered(body, ordered),
+            _ => {}
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::builtins::{Builtin, Claim};
 use crate::resolve::program::visit::{any_within, each_expr, each_stmt, push_operands};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, Type, VariableId};
+use crate::resolve::program::{
+    Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, Storage, Type, Variable, VariableId,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -16,6 +18,7 @@ pub(in crate::lower) struct Scans {
     assigned: FxHashMap<FunctionId, Assigned>,
     anywhere: Option<Assigned>,
     function_wide: FxHashMap<FunctionId, bool>,
+    globals: Option<Rc<[VariableId]>>,
 }
 
 impl Scans {
@@ -23,6 +26,13 @@ impl Scans {
     pub(in crate::lower) fn claims_everywhere(&mut self, program: &Program, function: FunctionId) -> bool {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         *self.function_wide.entry(function).or_insert_with(|| !function_wide(body).is_empty())
+    }
+
+    /// The global variables of the program.
+    pub(in crate::lower) fn globals(&mut self, program: &Program) -> Rc<[VariableId]> {
+        let is_global = |variable: &Variable| variable.storage == Storage::Global;
+        let find = || program.variables.iter().filter(|(_, it)| is_global(it)).map(|(id, _)| id).collect();
+        Rc::clone(self.globals.get_or_insert_with(find))
     }
 
     /// Variables that any function of the program changes.
