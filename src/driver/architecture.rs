@@ -9,9 +9,10 @@
 //! Deliberately absent: judging architectures before 700, whose warps run in lock-step and whose text relies on that (that the text
 //! differs for them is told), and proofs for the others: code of theirs is often made of what is not modelled.
 
+use super::front::Kept;
 use super::passes::settled;
-use super::{Options, Outcome, checked, read};
-use crate::calculus::{Platform, text};
+use super::{Options, Outcome, checked, read_kept};
+use crate::calculus::{Kernel, Platform, text};
 use crate::diagnostic::report::{
     Assumption, AssumptionKind, Conjunct, Divergence, Keeping, KernelReport, Race, ScopeKind, Unknown,
 };
@@ -19,6 +20,7 @@ use crate::launch::{Launch, Launched};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
 use crate::work::{self, Stage};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -55,23 +57,25 @@ pub(super) fn look_aside(
         depending.extend(0..kernels.len());
         others.truncate(MOST_OTHERS);
     }
+    // The same for all of them.
+    let own: Vec<OnceCell<Kernel>> = kernels.iter().map(|_| OnceCell::new()).collect();
     for other in others {
         let mut options = options.clone();
         options.defines.push((NAME.to_owned(), other.to_string()));
-        let read = || work::during(Stage::Read, || read(path, text, &options).launched);
-        let differing = |there: &Program| -> Vec<usize> {
-            let differs = |at: &usize| {
-                let same = |found| text::same(&settled(program, kernels[*at]), &settled(there, found));
-                outcomes[*at].is_ok() && !counterpart(program, kernels[*at], there).is_some_and(same)
-            };
-            (0..kernels.len()).filter(differs).collect()
+        let kept = Kept::all();
+        let read = || work::during(Stage::Read, || read_kept(path, text, &options, &kept).launched);
+        let differs = |at: usize, there: &Program| {
+            let own = || own[at].get_or_init(|| settled(program, kernels[at]));
+            let same = |found| text::same(own(), &settled(there, found));
+            outcomes[at].is_ok() && !counterpart(program, kernels[at], there).is_some_and(same)
         };
         // Mostly nothing differs, which is seen without all that host code knows. An instance that it does not know then differs.
-        if differing(&work::within(0, read).program).is_empty() {
+        let differs_anywhere = |there: &Program| (0..kernels.len()).any(|at| differs(at, there));
+        if !differs_anywhere(&work::within(0, read).program) {
             continue;
         }
         let there = read();
-        let differing = differing(&there.program);
+        let differing: Vec<usize> = (0..kernels.len()).filter(|&at| differs(at, &there.program)).collect();
         depending.extend(&differing);
         let is_judged = |&at: &usize| {
             let is_proved =

@@ -18,7 +18,8 @@ use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::known::Known;
 use crate::syntax::{self, Item, ItemKind, Stmt, StmtKind, Unit};
-use std::path::Path;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The front end that a run uses.
@@ -34,6 +35,7 @@ pub enum FrontEnd {
 }
 
 /// A file that has been read.
+#[derive(Clone)]
 pub(super) struct ReadUnit {
     pub(super) unit: Unit,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -48,6 +50,51 @@ pub(super) struct ReadUnit {
     pub(super) sought: Vec<SoughtHeader>,
     /// What the preprocessor took by default.
     pub(super) uses: Uses,
+}
+
+/// How the text of a file was read: what differs between the readings that are kept together.
+#[derive(PartialEq, Eq)]
+struct Manner {
+    defines: Vec<(String, String)>,
+    undefined: Vec<String>,
+    include_dirs: Vec<PathBuf>,
+    seeks_headers: bool,
+}
+
+/// Readings of one text that may be asked for again, under options that differ in macros and directories alone.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// None if nobody asks again.
+    readings: Option<RefCell<Vec<(Manner, ReadUnit)>>>,
+}
+
+impl Kept {
+    /// Keeps what is read.
+    pub(super) fn all() -> Kept {
+        Kept { readings: Some(RefCell::default()) }
+    }
+
+    /// Reads a text, or says how it was read before.
+    pub(super) fn read(
+        &self,
+        (path, text): (&Path, &str),
+        options: &Options,
+        headers: Option<&Arc<ProjectHeaders>>,
+    ) -> ReadUnit {
+        let Some(readings) = &self.readings else { return read(path, text, options, headers) };
+        let manner = Manner {
+            defines: options.defines.clone(),
+            undefined: options.undefined.clone(),
+            include_dirs: options.include_dirs.clone(),
+            seeks_headers: headers.is_some(),
+        };
+        if let Some((_, known)) = readings.borrow().iter().find(|(known, _)| *known == manner) {
+            return known.clone();
+        }
+        let unit = read(path, text, options, headers);
+        readings.borrow_mut().push((manner, unit.clone()));
+        unit
+    }
 }
 
 /// Reads the text of one file.

@@ -312,7 +312,7 @@ fn of_unit(file: &Header, asked: &Asked<'_>) -> Option<OfUnit> {
     let mut read = super::read(&file.path, &text, asked.options);
     if !read.missing.is_empty() {
         // The declaration may stand in a header that no include path leads to.
-        read = super::read_with(&file.path, &text, asked.options, Some(asked.headers));
+        read = super::resolved(super::front::read(&file.path, &text, asked.options, Some(asked.headers)));
     }
     let program = &read.launched.program;
     let launches = read.launched.launches().iter().map(|launch| {

@@ -68,6 +68,7 @@ use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
 use crate::work::{self, Spent, Stage, watched};
+use front::Kept;
 use memo::{Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use passes::{Model, Relations, counts_relations, in_step, model_with};
@@ -361,20 +362,24 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
 
 /// Runs the front ends and resolution; again, with the project searched for headers that were not found and for macros
 /// that nothing defines, if something that a kernel reaches was not understood.
-fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let mut file = read_with(path, text, options, None);
-    let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0 || file.uses.misses_headers()) else {
-        return file;
-    };
-    if !file.missing.is_empty() {
-        let better = read_with(path, text, options, Some(headers));
-        if !better.sought.is_empty() {
-            file = better;
+fn read_for_device(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFile {
+    let read = |options: &Options, headers| front_of(path, text, options, headers, kept);
+    let first = read(options, None);
+    let Some(headers) = &options.headers else { return resolved(first) };
+    let seek = || Some(read(options, Some(headers))).filter(|better| !better.sought.is_empty());
+    let mut file = match (first.missing.is_empty(), first.uses.misses_headers()) {
+        (true, _) => resolved(first),
+        // It is read again whatever resolution says of it: only what stays is resolved.
+        (false, true) => resolved(seek().unwrap_or(first)),
+        (false, false) => {
+            let file = resolved(first);
+            let better = if file.missed > 0 { seek() } else { None };
+            better.map_or(file, resolved)
         }
-    }
+    };
     if file.missed > 0 {
         let stated = stated::sought(path, &file.launched.program, options, headers);
-        let better = || read_with(path, text, &stated::with(options, &stated), Some(headers));
+        let better = || resolved(read(&stated::with(options, &stated), Some(headers)));
         let better = Some(&stated).filter(|stated| !stated.is_empty()).map(|_| better());
         if let Some(better) = better.filter(|better| better.missed < file.missed) {
             file = ReadFile { stated, ..better };
@@ -385,14 +390,19 @@ fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
 
 /// The same, with the launches that the compiler of host code sees.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let mut file = read_for_device(path, text, options);
+    read_kept(path, text, options, &Kept::default())
+}
+
+/// The same for who may read the text in the same way again.
+fn read_kept(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFile {
+    let mut file = read_for_device(path, text, options, kept);
     let launches = !file.launched.launches().is_empty() || text.contains("<<<");
     if launches && file.uses.depends_on_pass() {
         let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty());
         let mut options = stated::with(options, &file.stated);
         let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
         options.undefined.extend(names.map(|&name| name.to_owned()));
-        let there = read_with(path, text, &options, headers).launched;
+        let there = resolved(front_of(path, text, &options, headers, kept)).launched;
         architecture::take_launches(&mut file.launched, &there);
     }
     if let Some(logged) = &options.contracts.logged {
@@ -402,10 +412,20 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
     file
 }
 
-fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
+/// Runs the front ends, unless they were run for the same before.
+fn front_of(
+    path: &Path,
+    text: &str,
+    options: &Options,
+    headers: Option<&Arc<ProjectHeaders>>,
+    kept: &Kept,
+) -> front::ReadUnit {
     crash::entering("front");
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses } =
-        front::read(path, text, options, headers);
+    kept.read((path, text), options, headers)
+}
+
+fn resolved(read: front::ReadUnit) -> ReadFile {
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses } = read;
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);

@@ -38,7 +38,7 @@ pub use variable_template::of_variable_template;
 use crate::source::{Dialect, SourceMap, Span};
 
 /// One translation unit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Unit {
     /// What it was read as.
     pub dialect: Dialect,
