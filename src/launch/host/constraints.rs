@@ -10,6 +10,7 @@
 //!
 //! Deliberately absent: which places change which variables ([`super::effects`]), and sums that nothing bounds.
 
+use super::inequalities::{self, Inequalities, Ranges};
 use super::sums::{self, Product, Source, Sum, Symbol};
 use crate::resolve::program::VariableId;
 use crate::work;
@@ -52,7 +53,7 @@ struct Division {
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     /// None of these is negative.
-    all: Vec<Sum>,
+    all: Inequalities,
     /// Negative, zero, or powers of two.
     powers: BTreeSet<Symbol>,
     divisions: Vec<Division>,
@@ -66,7 +67,7 @@ pub(super) struct Constraints {
     /// The variables that are spoken of: nothing changes them but what is seen to.
     followed: FxHashSet<VariableId>,
     /// What symbols may be by their types.
-    ranges: BTreeMap<Symbol, (i128, i128)>,
+    ranges: Ranges,
     made: u32,
     /// What the launch at hand reads of variables that others may change; `None` if none is at hand.
     read: Option<BTreeMap<Source, Symbol>>,
@@ -123,7 +124,7 @@ impl Constraints {
     /// The sum is not negative.
     pub(super) fn add(&mut self, sum: Sum) {
         let sum = sum.tightened();
-        work::spend(self.now.all.len() as u64);
+        work::spend(self.now.all.as_slice().len() as u64);
         if sum.constant().is_none() && !work::is_over() && !self.now.all.contains(&sum) {
             self.now.all.push(sum);
         }
@@ -141,22 +142,7 @@ impl Constraints {
 
     /// The least and the greatest value of a sum, as far as they are known.
     pub(super) fn bounds(&self, sum: &Sum) -> (Option<i128>, Option<i128>) {
-        sums::bounds(&self.in_ranges(&self.now.all, sum), sum)
-    }
-
-    /// These sums, and what types say of the symbols in them.
-    fn in_ranges(&self, sums: &[Sum], sum: &Sum) -> Vec<Sum> {
-        if work::is_over() {
-            return Vec::new();
-        }
-        work::spend(length(sums));
-        let symbols: BTreeSet<Symbol> = sums.iter().flat_map(Sum::symbols).chain(sum.symbols()).collect();
-        let ranges = symbols.into_iter().filter_map(|symbol| Some((Sum::symbol(symbol), *self.ranges.get(&symbol)?)));
-        let bounds = ranges.flat_map(|(symbol, (least, most))| {
-            let high = symbol.times(-1).and_then(|sum| sum.plus(&Sum::number(most)));
-            [symbol.plus(&Sum::number(-least)), high].into_iter().flatten()
-        });
-        sums.iter().cloned().chain(bounds).collect()
+        inequalities::bounds(&self.now.all.within(&self.ranges, sum), sum)
     }
 
     /// Whether a value is negative, zero or a power of two: a constant, or such a symbol times a power of two.
@@ -173,7 +159,7 @@ impl Constraints {
     /// What a symbol is equal to, if that is said with no more than itself on one side.
     fn equal_to(&self, symbol: Symbol) -> Option<Sum> {
         let own = Product::symbol(symbol);
-        let candidates = self.now.all.iter().filter(|sum| sum.factor(own) == 1);
+        let candidates = self.now.all.with(own).filter(|sum| sum.factor(own) == 1);
         let equals = candidates.filter_map(|sum| {
             let against = sum.times(-1)?;
             let rest = Sum::symbol(symbol).minus(sum)?;
@@ -188,8 +174,8 @@ impl Constraints {
     }
 
     /// Whether a sum is not negative wherever these are not, and symbols are what their types allow.
-    pub(super) fn implied_by(&self, sums: &[Sum], sum: &Sum) -> bool {
-        sums::implies(&self.in_ranges(sums, sum), sum)
+    pub(super) fn implied_by(&self, sums: &Inequalities, sum: &Sum) -> bool {
+        inequalities::implies(&sums.within(&self.ranges, sum), sum)
     }
 
     /// The greatest number that a symbol is seen to be a multiple of.
@@ -205,7 +191,7 @@ impl Constraints {
 
     /// The inequalities that are known.
     pub(super) fn all(&self) -> &[Sum] {
-        &self.now.all
+        self.now.all.as_slice()
     }
 }
 
@@ -304,15 +290,15 @@ impl Constraints {
     /// The symbols that something is said of.
     pub(super) fn spoken_of(&self) -> BTreeSet<Symbol> {
         let State { all, powers, divisions, wrapped } = &self.now;
-        work::spend(length(all));
+        work::spend(all.length());
         let divided = divisions.iter().flat_map(|it| it.of.symbols().chain(it.by.symbols()));
         let kept = wrapped.iter().flat_map(|it| it.of.symbols());
-        all.iter().flat_map(Sum::symbols).chain(powers.iter().copied()).chain(divided).chain(kept).collect()
+        all.symbols().iter().copied().chain(powers.iter().copied()).chain(divided).chain(kept).collect()
     }
 
     /// Speaks of a symbol no more: what is known through it of others stays.
     pub(super) fn project(&mut self, symbol: Symbol) {
-        work::spend(length(&self.now.all));
+        work::spend(self.now.all.length());
         let equal = self.equal_to(symbol);
         let was_power = self.now.powers.remove(&symbol);
         let State { all, powers, divisions, wrapped } = &mut self.now;
@@ -325,7 +311,7 @@ impl Constraints {
                 *range = (range.0.max(least), range.1.min(most));
             }
             powers.extend(equal.multiple().filter(|(_, factor)| was_power && *factor == 1).map(|(other, _)| other));
-            let replaced = std::mem::take(all).into_iter().filter_map(|sum| sum.replaced(symbol, &equal));
+            let replaced = all.take().into_iter().filter_map(|sum| sum.replaced(symbol, &equal));
             let replaced: Vec<Sum> = replaced.collect();
             divisions.retain_mut(|division| {
                 let parts = division.of.replaced(symbol, &equal).zip(division.by.replaced(symbol, &equal));
@@ -336,14 +322,12 @@ impl Constraints {
         } else {
             // What is less than the range of a symbol is less than what it may be.
             let range = self.ranges.get(&symbol).copied();
-            let named = Sum::symbol(symbol);
-            let bounds = range.into_iter().flat_map(|(least, most)| {
-                let high = named.times(-1).and_then(|sum| sum.plus(&Sum::number(most)));
-                [named.plus(&Sum::number(-least)), high].into_iter().flatten()
-            });
-            let open = std::mem::take(all).into_iter().chain(bounds).collect();
-            *all = sums::without(open, Product::symbol(symbol));
-            all.retain(|sum| !sum.mentions(symbol));
+            let bounds = range.map(|range| inequalities::bounds_of(symbol, range));
+            work::spend(bounds.iter().flatten().count() as u64);
+            let open = all.take().into_iter().chain(bounds.into_iter().flatten()).collect();
+            let mut rest = inequalities::without(open, Product::symbol(symbol));
+            rest.retain(|sum| !sum.mentions(symbol));
+            *all = Inequalities::from(rest);
             divisions.retain(|division| !division.of.mentions(symbol) && !division.by.mentions(symbol));
             wrapped.retain(|it| !it.of.mentions(symbol));
         }
@@ -373,32 +357,26 @@ impl Constraints {
         let powers_of = |this: &Self, symbols: &BTreeSet<Symbol>| -> BTreeSet<Symbol> {
             symbols.iter().copied().filter(|&symbol| this.is_power(&Sum::symbol(symbol))).collect()
         };
-        let of_other = implied_by(self, &other.all);
+        let of_other = implied_by(self, other.all.as_slice());
         let powers_of_other = powers_of(self, &other.powers);
         self.restore(other);
-        let mut all = implied_by(self, &one.all);
+        let mut all = implied_by(self, one.all.as_slice());
         let mut powers = powers_of(self, &one.powers);
         // A constant on each way may be a power of two on both.
-        let symbols: BTreeSet<Symbol> = one.all.iter().flat_map(Sum::symbols).collect();
-        let of_both = powers_of(self, &symbols);
+        let of_both = powers_of(self, one.all.symbols());
         let divisions = self.now.divisions.iter().filter(|it| one.divisions.contains(it)).cloned().collect();
         let wrapped = self.now.wrapped.iter().filter(|it| one.wrapped.contains(it)).cloned().collect();
         self.now = one;
         powers.extend(powers_of(self, &of_both));
         powers.extend(powers_of_other);
         all.extend(of_other.into_iter().filter(|sum| !all.contains(sum)).collect::<Vec<_>>());
-        self.restore(State { all, powers, divisions, wrapped });
+        self.restore(State { all: Inequalities::from(all), powers, divisions, wrapped });
     }
 
     /// Knows nothing.
     pub(super) fn clear(&mut self) {
         self.now = State::default();
     }
-}
-
-/// How many terms these sums have.
-fn length(sums: &[Sum]) -> u64 {
-    sums.iter().map(|sum| sum.terms().len() as u64).sum()
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod flow;
 mod forms;
 mod found;
 mod hidden;
+mod inequalities;
 mod linkage;
 mod loops;
 mod members;

@@ -8,7 +8,8 @@
 //! Deliberately absent: how what is known came about.
 
 use super::forms::Reader;
-use super::sums::{self, Sum, Symbol};
+use super::inequalities::{self, Inequalities};
+use super::sums::{Sum, Symbol};
 use super::values::{Source, load_source};
 use crate::calculus::{Axis, GeometryVar};
 use crate::launch::{Given, Relation, Term};
@@ -152,7 +153,7 @@ impl Reader<'_, '_> {
             let fits = sum.symbols().all(|symbol| {
                 largest.minus(&Sum::symbol(symbol)).is_some_and(|distance| constraints.implies(&distance))
             });
-            if says_something(&sum) && fits && !constraints.implied_by(&sums, &sum) {
+            if says_something(&sum) && fits && !constraints.implied_by(&Inequalities::from(sums.clone()), &sum) {
                 sums.insert(at, sum);
                 at += 1;
             }
@@ -216,7 +217,7 @@ pub(in crate::launch) fn implies(all: &[Relation], relation: &Relation, value: i
             sums.push(Sum::symbol(symbol).plus_number(-1));
         }
     }
-    sums::implies(&sums, &goal)
+    inequalities::implies(&Inequalities::from(sums).alone(), &goal)
 }
 
 /// The sum that a relation says is not negative.

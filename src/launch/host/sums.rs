@@ -1,25 +1,16 @@
-//! Linear inequalities between integers, and what follows from them.
+//! Linear inequalities between integers.
 //!
 //! A [`Sum`] of products of symbols with factors stands for the inequality that it is not negative. A product counts as a
 //! number of its own, of which nothing is known but what is said of it.
 //!
-//! Guarantees: what is said to follow holds of all integers that satisfy the inequalities ([`implies`], [`bounds`]), and
-//! [`without`] leaves only what follows. Factors that grow too large, and inequalities that become too many, are dropped; so is
-//! what would follow once the work that a file may take is done.
+//! Guarantees: arithmetic is exact, and gives up where factors grow too large.
 //!
-//! Deliberately absent: completeness, and what symbols mean.
+//! Deliberately absent: what follows from inequalities ([`super::inequalities`]), and what symbols mean.
 
 use crate::launch::Term;
 use crate::resolve::program::VariableId;
 use crate::work;
-use std::collections::BTreeMap;
 
-/// Inequalities beyond which the longer ones are dropped.
-const MOST: usize = 48;
-/// Inequalities that one step may make.
-const MOST_MADE: usize = 144;
-/// Inequalities that are looked at to see what follows from them.
-const MOST_RELATED: usize = 32;
 /// The greatest factor.
 const GREATEST: i128 = 1 << 80;
 
@@ -68,7 +59,7 @@ impl Product {
     }
 
     /// The symbol that it is.
-    fn as_symbol(self) -> Option<Symbol> {
+    pub(super) fn as_symbol(self) -> Option<Symbol> {
         self.1.is_none().then_some(self.0)
     }
 
@@ -99,6 +90,11 @@ impl Sum {
         Sum { terms: vec![(Product::symbol(symbol), 1)], plus: 0 }
     }
 
+    /// `factor * symbol + plus`, where the factor is not zero.
+    pub(super) fn scaled(symbol: Symbol, factor: i128, plus: i128) -> Sum {
+        Sum { terms: vec![(Product::symbol(symbol), factor)], plus }
+    }
+
     /// The products with their factors, none of which is zero, in order.
     pub(super) fn terms(&self) -> &[(Product, i128)] {
         &self.terms
@@ -113,7 +109,7 @@ impl Sum {
     }
 
     /// `self + factor * other`
-    fn plus_multiple(&self, other: &Sum, factor: i128) -> Option<Sum> {
+    pub(super) fn plus_multiple(&self, other: &Sum, factor: i128) -> Option<Sum> {
         work::spend((self.terms.len() + other.terms.len()) as u64);
         let scaled = |value: i128| fitting(value.checked_mul(factor)?);
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
@@ -231,110 +227,6 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What follows from inequalities of everything but one product.
-pub(super) fn without(all: Vec<Sum>, product: Product) -> Vec<Sum> {
-    let (with, mut rest): (Vec<Sum>, Vec<Sum>) = all.into_iter().partition(|sum| sum.factor(product) != 0);
-    let (least, most): (Vec<Sum>, Vec<Sum>) = with.into_iter().partition(|sum| sum.factor(product) > 0);
-    if least.len() * most.len() > MOST_MADE || work::is_over() {
-        return rest;
-    }
-    for (low, high) in least.iter().flat_map(|low| most.iter().map(move |high| (low, high))) {
-        let (a, b) = (low.factor(product), -high.factor(product));
-        let divisor = gcd(a, b);
-        let both = low.times(b / divisor).and_then(|low| low.plus_multiple(high, a / divisor));
-        let Some(both) = both.map(Sum::tightened) else { continue };
-        if both.constant().is_none_or(|number| number < 0) && !rest.contains(&both) {
-            rest.push(both);
-        }
-    }
-    rest.sort_by_key(|sum| sum.terms.len());
-    rest.truncate(MOST);
-    rest
-}
-
-/// Whether `goal` is not negative wherever all of these are not.
-pub(super) fn implies(all: &[Sum], goal: &Sum) -> bool {
-    if let Some(number) = goal.constant() {
-        return number >= 0;
-    }
-    if all.iter().any(|sum| sum.terms == goal.terms && sum.plus <= goal.plus) {
-        return true;
-    }
-    if work::is_over() {
-        return false;
-    }
-    let Some(against) = goal.times(-1).and_then(|sum| sum.plus(&Sum::number(-1))) else { return false };
-    let mut open = related(all, goal);
-    open.push(against);
-    loop {
-        if open.iter().any(|sum| sum.constant().is_some_and(|number| number < 0)) {
-            return true;
-        }
-        let Some(product) = cheapest(&open, None) else { return false };
-        open = without(open, product);
-    }
-}
-
-/// The least and the greatest value of a sum that inequalities allow, as far as they say.
-pub(super) fn bounds(all: &[Sum], sum: &Sum) -> (Option<i128>, Option<i128>) {
-    if let Some(number) = sum.constant() {
-        return (Some(number), Some(number));
-    }
-    if work::is_over() {
-        return (None, None);
-    }
-    let it = Product::symbol(Symbol::Made(u32::MAX));
-    let mut open = related(all, sum);
-    let named = Sum { terms: vec![(it, 1)], plus: 0 };
-    open.extend(named.minus(sum).into_iter().chain(sum.minus(&named)));
-    while let Some(product) = cheapest(&open, Some(it)) {
-        open = without(open, product);
-    }
-    let (mut least, mut most) = (None, None);
-    for sum in open {
-        match sum.factor(it) {
-            1.. => least = least.max(Some(-sum.plus)),
-            0 => {}
-            ..0 => most = Some(most.map_or(sum.plus, |most: i128| most.min(sum.plus))),
-        }
-    }
-    (least, most)
-}
-
-/// The product whose removal makes the fewest inequalities.
-fn cheapest(all: &[Sum], kept: Option<Product>) -> Option<Product> {
-    let mut counts: BTreeMap<Product, (usize, usize)> = BTreeMap::new();
-    for &(product, factor) in all.iter().flat_map(|sum| &sum.terms) {
-        let (least, most) = counts.entry(product).or_default();
-        *(if factor > 0 { least } else { most }) += 1;
-    }
-    let open = counts.into_iter().filter(|(product, _)| Some(*product) != kept);
-    open.min_by_key(|(_, (least, most))| least * most).map(|(product, _)| product)
-}
-
-/// The inequalities that have to do with a sum.
-fn related(all: &[Sum], sum: &Sum) -> Vec<Sum> {
-    let mut products: Vec<Product> = sum.terms.iter().map(|&(product, _)| product).collect();
-    let mut found: Vec<&Sum> = Vec::new();
-    let mut is_found = vec![false; all.len()];
-    let mut at = 0;
-    while let Some(&product) = products.get(at) {
-        at += 1;
-        work::spend(all.len() as u64);
-        for (other, is_found) in all.iter().zip(&mut is_found) {
-            if !*is_found && found.len() < MOST_RELATED && other.factor(product) != 0 {
-                *is_found = true;
-                found.push(other);
-                products.extend(other.terms.iter().map(|&(it, _)| it).filter(|&it| sum.factor(it) == 0));
-            }
-        }
-        if at > MOST_RELATED * 4 {
-            break;
-        }
-    }
-    found.into_iter().cloned().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,16 +242,6 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_is_seen_and_what_does_not_is_not() {
-        // 32 x <= y and y <= 100
-        let all = [sum(-32, 1, 0), sum(0, -1, 100)];
-        assert!(implies(&all, &sum(-1, 0, 3)), "x <= 3");
-        assert!(!implies(&all, &sum(-1, 0, 2)), "x <= 2");
-        assert!(!implies(&all, &sum(1, 0, 0)), "x >= 0");
-        assert_eq!(bounds(&all, &sum(2, 0, 1)), (None, Some(7)));
-    }
-
-    #[test]
     fn products_multiply_out() {
         let square = sum(1, 2, 3).product(&sum(0, 1, -1)).unwrap();
         assert_eq!(square.factor(Product::of(Symbol::Made(1), Symbol::Made(0))), 1);
@@ -367,27 +249,5 @@ mod tests {
         assert_eq!(square.plus, -3);
         assert_eq!(square.product(&made(0)), None, "three factors");
         assert_eq!(made(0).product(&made(1)).unwrap().replaced(Symbol::Made(0), &sum(0, 0, 4)), Some(sum(0, 4, 0)));
-    }
-
-    /// Each inequality that is left holds of all numbers that satisfied those before.
-    #[test]
-    fn what_is_left_without_a_symbol_follows() {
-        for seed in 0..400_i128 {
-            let draw = |at: i128| (seed * 7 + at * 13 + seed * seed * (at + 3)) % 7 - 3;
-            let all: Vec<Sum> = (0..4).map(|at| sum(draw(3 * at), draw(3 * at + 1), draw(3 * at + 2))).collect();
-            let left = without(all.clone(), Product::symbol(Symbol::Made(0)));
-            assert!(left.iter().all(|sum| !sum.mentions(Symbol::Made(0))));
-            for (x, y) in (-6..7).flat_map(|x| (-6..7).map(move |y| (x, y))) {
-                let value = |sum: &Sum| {
-                    let factor = |at| sum.factor(Product::symbol(Symbol::Made(at)));
-                    factor(0) * x + factor(1) * y + sum.plus
-                };
-                if all.iter().all(|sum| value(sum) >= 0) {
-                    assert!(left.iter().all(|sum| value(sum) >= 0), "{all:?} {x} {y}");
-                    let (least, most) = bounds(&all, &sum(1, -1, 0));
-                    assert!(least.is_none_or(|least| least <= x - y) && most.is_none_or(|most| x - y <= most));
-                }
-            }
-        }
     }
 }
