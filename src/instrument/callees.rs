@@ -1,10 +1,25 @@
 //! What calls mean by the names of what is called: whether the unit has such a function, else what the builtin does.
 
 use super::facts::Facts;
-use super::native;
-use crate::builtins::{Builtin, functions, groups};
+use crate::builtins::{Builtin, Made, functions, groups};
+use crate::calculus::SyncScope;
 use crate::source::Language;
 use crate::syntax::{Expr, ExprKind, Path};
+
+/// The function of the runtime that stands for a call of a barrier.
+pub(super) fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
+    if let Some(groups::Function::Method(method)) = groups::Function::named(name) {
+        return (groups::Method::named(method) == Some(groups::Method::Sync)).then_some("sync");
+    }
+    Some(match meaning? {
+        Builtin::Barrier { scope: SyncScope::Block, .. } => "syncthreads",
+        Builtin::Barrier { scope: SyncScope::Warp, .. } => "syncwarp",
+        Builtin::VotingBarrier(Made::Count) => "syncthreads_count",
+        Builtin::VotingBarrier(Made::All) => "syncthreads_and",
+        Builtin::VotingBarrier(Made::Any) => "syncthreads_or",
+        _ => return None,
+    })
+}
 
 /// What calls mean by the names of what is called.
 #[derive(Clone, Copy)]
@@ -25,7 +40,7 @@ impl Callees<'_> {
     pub(super) fn waits_for_others(&self, callee: &Expr, arguments: &[Expr]) -> bool {
         match &callee.kind {
             ExprKind::Path(path) => self.builtin(path, arguments.len()).is_some_and(|(name, meaning)| {
-                (meaning.is_some() || arguments.len() == 1) && native::counting(meaning.as_ref(), name).is_some()
+                (meaning.is_some() || arguments.len() == 1) && counting(meaning.as_ref(), name).is_some()
             }),
             ExprKind::Member { member, .. } => {
                 let name = member.name.text.as_str();

@@ -58,12 +58,13 @@ mod token_edits;
 mod tokens;
 mod within;
 
+pub use notes::LeftOut;
 pub use sites::{Site, SiteKind};
 pub use tokens::{numbered, place_of};
 
 use crate::edit::EditError;
 use crate::preprocess::Output;
-use crate::source::{FileId, Language, Span};
+use crate::source::{FileId, Language};
 use crate::syntax::{Aside, Unit};
 use notes::Notes;
 use std::fmt::Write;
@@ -131,17 +132,6 @@ pub struct Instrumented {
     pub unordered: Vec<LeftOut>,
     /// What a unit of OpenCL C has to be run by; nothing for CUDA.
     pub opencl: opencl::Shared,
-}
-
-/// Something in device code that is not instrumented: a run says nothing about the accesses in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// What it is, in the user's words.
-    pub what: String,
-    /// The kernel or device function that holds it.
-    pub function: String,
-    /// Where.
-    pub span: Span,
 }
 
 /// Why a unit cannot be instrumented at all.

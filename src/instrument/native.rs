@@ -7,32 +7,17 @@
 //!
 //! Deliberately absent: anything about how records travel (`runtime/cuda`).
 
+use super::callees::counting;
 use super::items::Walker;
 use super::registered::Registered;
 use super::sites::{self, Site};
 use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
 use crate::builtins::functions::function;
-use crate::builtins::{Builtin, Made, atomics, groups, phases, pipelines};
-use crate::calculus::SyncScope;
+use crate::builtins::{Builtin, atomics, groups, phases, pipelines};
 use crate::source::{Language, Span};
 use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
 use std::fmt::Write;
 use std::ops::Range;
-
-/// The function of the runtime that stands for a call of a barrier.
-pub(super) fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
-    if let Some(groups::Function::Method(method)) = groups::Function::named(name) {
-        return (groups::Method::named(method) == Some(groups::Method::Sync)).then_some("sync");
-    }
-    Some(match meaning? {
-        Builtin::Barrier { scope: SyncScope::Block, .. } => "syncthreads",
-        Builtin::Barrier { scope: SyncScope::Warp, .. } => "syncwarp",
-        Builtin::VotingBarrier(Made::Count) => "syncthreads_count",
-        Builtin::VotingBarrier(Made::All) => "syncthreads_and",
-        Builtin::VotingBarrier(Made::Any) => "syncthreads_or",
-        _ => return None,
-    })
-}
 
 /// Whether a call orders threads in a way that the runtime does not log.
 fn is_unfollowed(meaning: Option<&Builtin>, name: &str) -> bool {

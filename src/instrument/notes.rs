@@ -1,12 +1,22 @@
 //! What is said beside the edits: the sites, and what is not instrumented, each with the function that holds it.
 
-use super::LeftOut;
 use super::coverage::{Point, PointKind};
 use super::mutant::{Claim, Edit, Mutant};
 use super::sites::{Site, SiteKind};
 use super::tokens::Tokens;
 use crate::mutation::Operator;
 use crate::source::Span;
+
+/// Something in device code that is not instrumented: a run says nothing about the accesses in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is, in the user's words.
+    pub what: String,
+    /// The kernel or device function that holds it.
+    pub function: String,
+    /// Where.
+    pub span: Span,
+}
 
 /// What has been said of a unit, and of which function the next things are said.
 pub(super) struct Notes<'a> {
