@@ -41,7 +41,7 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
         "how messages write what the language of the source has",
     ),
     ("src/front/clang/text.rs", &["to_global", "to_local", "to_private"], "clang misplaces calls of them"),
-    ("src/instrument/native.rs", &["sync"], "a function of the runtime"),
+    ("src/instrument/callees.rs", &["sync"], "a function of the runtime"),
     ("src/launch/enqueued.rs", &["printf"], "functions of C, by how their names end"),
     ("src/lower/asm.rs", &["clock", "globaltimer"], "registers of PTX"),
     ("src/lower/lanes.rs", &["abs"], "a function of the calculus"),

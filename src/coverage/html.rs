@@ -17,7 +17,7 @@ const STYLE: &str = "
 @media (prefers-color-scheme: dark) { :root { --good: #3fb950; --bad: #f85149; --quiet: #8d96a0; --line: #30363d; --hit: #12261e; --miss: #25171c; } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
 table { border-collapse: collapse; } td, th { padding: 0 .6rem; text-align: left; vertical-align: top; }
-table.totals td { border-top: 1px solid var(--line); padding: .2rem .6rem; }
+table.totals td, table.totals th { border-top: 1px solid var(--line); padding: .2rem .6rem; }
 table.source { font: 13px/1.45 ui-monospace, monospace; width: 100%; } table.source td { white-space: pre-wrap; }
 td.number, td.times { color: var(--quiet); text-align: right; white-space: pre; user-select: none; }
 tr.hit td.code { background: var(--hit); } tr.miss td.code { background: var(--miss); }
