@@ -18,7 +18,7 @@ pub(super) fn choose(revision: &str, inputs: &mut Vec<Input>, options: &mut Opti
     let is_text = |input: &Input| matches!(input, Input::Text(..));
     ensure!(!inputs.iter().any(is_text), "--changed-since: standard input is no file; give files and directories");
     let files: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_path_buf()).collect();
-    let chosen = since(revision, &files, options)?;
+    let chosen = since(revision, &files, options).context("--changed-since")?;
     if chosen.len() < files.len() {
         let (left, all) = (chosen.len(), files.len());
         remark(&format!("{left} of {all} files are concerned by what has changed since {revision}"));
@@ -30,7 +30,7 @@ pub(super) fn choose(revision: &str, inputs: &mut Vec<Input>, options: &mut Opti
 
 /// The files among `files` that what has changed since a revision may concern.
 fn since(revision: &str, files: &[PathBuf], options: &Options) -> Result<Vec<PathBuf>> {
-    ensure!(!revision.is_empty() && !revision.starts_with('-'), "--changed-since: `{revision}` is no revision");
+    ensure!(!revision.is_empty() && !revision.starts_with('-'), "`{revision}` is no revision");
     let directories = files.iter().filter_map(|file| std::path::absolute(file).ok()?.parent().map(Path::to_path_buf));
     let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
     for directory in directories.collect::<BTreeSet<_>>() {
@@ -73,10 +73,10 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
         .current_dir(directory)
         .env("GIT_OPTIONAL_LOCKS", "0")
         .output()
-        .context("--changed-since needs git, which cannot be started")?;
+        .context("git is needed, and cannot be started")?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().next().unwrap_or("it ended without a word");
-    ensure!(output.status.success(), "--changed-since: git, in {}: {said}", directory.display());
+    ensure!(output.status.success(), "git, in {}: {said}", directory.display());
     Ok(output.stdout)
 }
 

@@ -139,7 +139,7 @@ fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
         campaign.keep_only(|mutant| args.operators.contains(&mutant.operator));
     }
     if let Some(revision) = &args.in_diff {
-        let changed = lines_since(revision, &args.run.files)?;
+        let changed = lines_since(revision, &args.run.files).context("--in-diff")?;
         let is_changed = |mutant: &Mutant| {
             let lines = changed.get(Path::new(&mutant.file));
             lines.is_some_and(|lines| (mutant.start.line..=mutant.end.line).any(|line| lines.contains(&line)))
@@ -181,6 +181,9 @@ fn leave_out_detected(directory: &Path, campaign: &mut Campaign<'_>) -> Result<(
     Ok(())
 }
 
+/// Which mutants a list has, by what became of them.
+type IsIn = fn(Status) -> bool;
+
 /// Writes all reports.
 fn write(directory: &Path, built: &Built, outcomes: &Outcomes) -> Result<()> {
     let source = |path: &str| crate::driver::cover::source(built, path);
@@ -191,7 +194,7 @@ fn write(directory: &Path, built: &Built, outcomes: &Outcomes) -> Result<()> {
     let mut page = Vec::new();
     html::write(outcomes, &source, &mut page)?;
     put(directory, "mutation-report.html", &String::from_utf8_lossy(&page))?;
-    let lists: [(&str, fn(Status) -> bool); 5] = [
+    let lists: [(&str, IsIn); 5] = [
         ("caught.txt", |status| status == Status::Killed),
         ("missed.txt", Status::is_missed),
         ("timeout.txt", |status| status == Status::Timeout),
@@ -200,8 +203,8 @@ fn write(directory: &Path, built: &Built, outcomes: &Outcomes) -> Result<()> {
     ];
     for (name, is_in) in lists {
         let lines = outcomes.mutants.iter().filter(|mutant| is_in(mutant.status));
-        let lines: String = lines.map(|mutant| format!("{}: {}\n", mutant.id, mutant.line())).collect();
-        put(directory, name, &lines)?;
+        let lines: Vec<String> = lines.map(|mutant| format!("{}: {}\n", mutant.id, mutant.line())).collect();
+        put(directory, name, &lines.concat())?;
     }
     fs::create_dir_all(directory.join("diff"))?;
     for mutant in &outcomes.mutants {

@@ -54,9 +54,8 @@ pub fn report<'s>(campaign: &Campaign, source: &dyn Fn(&str) -> Option<&'s str>)
     let files: serde_json::Map<String, Value> = files
         .into_iter()
         .map(|(path, mutants)| {
-            let language = if path.ends_with(".cl") { "opencl" } else { "cuda" };
             let text = source(path).unwrap_or_default();
-            (path.to_owned(), json!({ "language": language, "source": text, "mutants": mutants }))
+            (path.to_owned(), json!({ "language": "cuda", "source": text, "mutants": mutants }))
         })
         .collect();
     json!({
