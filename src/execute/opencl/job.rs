@@ -1,5 +1,6 @@
 //! What a worker is told, and what it answers; both are files in the run's directory.
 
+use super::records::Extents;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,8 +37,7 @@ pub(super) struct Launch {
     pub(super) kernel: String,
     /// Where the kernel is defined: file and line.
     pub(super) place: (String, u32),
-    pub(super) grid: [u32; 3],
-    pub(super) block: [u32; 3],
+    pub(super) extents: Extents,
     /// In the order of the parameters.
     pub(super) arguments: Vec<Argument>,
     /// Local variables of the kernel.
@@ -56,8 +56,8 @@ pub(super) struct Argument {
 /// A value for a parameter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Value {
-    /// A pointer so many bytes into a buffer.
-    Buffer { number: usize, offset: u64 },
+    /// A pointer to `offset` bytes behind what the kernel is given, which is the buffer from `first_byte` on.
+    Buffer { number: usize, offset: u64, first_byte: u64 },
     /// The null pointer.
     Null,
     /// So many bytes of local memory.

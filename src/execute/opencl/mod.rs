@@ -13,6 +13,7 @@
 
 mod device;
 mod job;
+mod log;
 mod prepare;
 mod records;
 mod worker;

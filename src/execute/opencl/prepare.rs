@@ -1,6 +1,7 @@
 //! From kernels and a launch description to a job: every argument is compared with its parameter.
 
 use super::job::{Argument, Buffer, Job, Launch, Value};
+use super::records::Extents;
 use crate::execute::launch::record::{self, Given, Record};
 use crate::execute::launch::{self, Blocks, Description, DescriptionError, ElementType, Number, Problem, nearest};
 use crate::instrument::opencl::{Kernel, Parameter, ParameterKind, Shared};
@@ -85,8 +86,11 @@ fn prepared(unit: &Unit<'_>, description: &Description, launch: &launch::Launch)
     Ok(Launch {
         kernel: kernel.name.clone(),
         place: unit.kernels[number].clone(),
-        grid: launch.grid,
-        block: launch.block,
+        extents: Extents {
+            grid: launch.grid,
+            block: launch.block,
+            items: [0, 1, 2].map(|axis| u64::from(launch.grid[axis]) * u64::from(launch.block[axis])),
+        },
         arguments: arguments.collect::<Result<_, _>>()?,
         locals: kernel.locals.clone(),
         globals: kernel.globals.clone(),
@@ -138,7 +142,7 @@ fn argument(
     let value = match (&parameter.kind, &given.value) {
         (ParameterKind::Global | ParameterKind::Constant, launch::Value::Buffer { buffer, offset }) => {
             let element = description.buffers[*buffer].element.bytes(Language::OpenCl);
-            Value::Buffer { number: *buffer, offset: offset.saturating_mul(element) }
+            Value::Buffer { number: *buffer, offset: offset.saturating_mul(element), first_byte: 0 }
         }
         (ParameterKind::Global | ParameterKind::Constant, launch::Value::Null) => Value::Null,
         (ParameterKind::Local, launch::Value::Local { bytes }) => Value::Local(*bytes),

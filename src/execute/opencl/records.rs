@@ -7,6 +7,7 @@
 use crate::trace::format::accesses::Shape;
 use crate::trace::format::write::Segment;
 use crate::trace::format::{Epochs, Kind, MAX_SEGMENT};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Bytes of a record.
@@ -91,15 +92,29 @@ pub(super) enum Seen {
     NobodyCame,
 }
 
-/// The allocations of a launch: numbers in the log of the ranges of global memory and of local memory.
+/// What the numbers in the records of a launch stand for in the log: sites, and the ranges of global and of local memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    pub(super) global: Vec<u32>,
-    pub(super) local: Vec<u32>,
+    pub(super) first_site: u32,
+    pub(super) global: Vec<Range>,
+    pub(super) local: Vec<Range>,
+}
+
+/// A range of memory: an allocation from some byte on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) allocation: u32,
+    pub(super) first_byte: u64,
+}
+
+impl Range {
+    pub(super) fn whole(allocation: u32) -> Range {
+        Range { allocation, first_byte: 0 }
+    }
 }
 
 impl Ranges {
-    fn allocation(&self, slot: u8) -> Option<u32> {
+    fn range(&self, slot: u8) -> Option<Range> {
         match slot.checked_sub(LOCAL) {
             Some(local) => self.local.get(usize::from(local)).copied(),
             None => self.global.get(usize::from(slot)).copied(),
@@ -107,21 +122,50 @@ impl Ranges {
     }
 }
 
-/// The groups that `records` tell of, in order. `items` is the number of work-items of a group.
-pub(super) fn groups(mut records: Vec<Record>, ranges: &Ranges, items: u32) -> Vec<Group> {
-    // The sort is stable, and the records of one work-item come in the order in which it made them.
-    records.sort_by_key(|record| (record.group, record.item));
-    records.chunk_by(|one, other| one.group == other.group).map(|records| group(records, ranges, items)).collect()
+/// How the work-items of a launch are dealt out to work-groups.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Extents {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    /// In all; the last work-groups of an axis may have fewer than the others.
+    pub(super) items: [u64; 3],
 }
 
-fn group(records: &[Record], ranges: &Ranges, items: u32) -> Group {
+impl Extents {
+    /// The extents of a work-group.
+    fn of_group(&self, number: u32) -> [u32; 3] {
+        let mut rest = number;
+        [0, 1, 2].map(|axis| {
+            let (at, extent) = (rest % self.grid[axis].max(1), u64::from(self.block[axis]));
+            rest /= self.grid[axis].max(1);
+            extent.min(self.items[axis].saturating_sub(u64::from(at) * extent)) as u32
+        })
+    }
+
+    /// The number that a work-item of a group with these extents would have in a group that has all.
+    fn in_full_group(&self, item: u32, extents: [u32; 3]) -> u32 {
+        let [x, y, _] = extents.map(|extent| extent.max(1));
+        item % x + self.block[0] * (item / x % y + self.block[1] * (item / x / y))
+    }
+}
+
+/// The groups that `records` tell of, in order.
+pub(super) fn groups(mut records: Vec<Record>, ranges: &Ranges, extents: Extents) -> Vec<Group> {
+    // The sort is stable, and the records of one work-item come in the order in which it made them.
+    records.sort_by_key(|record| (record.group, record.item));
+    records.chunk_by(|one, other| one.group == other.group).map(|records| group(records, ranges, extents)).collect()
+}
+
+fn group(records: &[Record], ranges: &Ranges, extents: Extents) -> Group {
     let mut group = Group { number: records[0].group, ..Group::default() };
+    let own = extents.of_group(group.number);
+    let items = own.iter().fold(1u32, |product, &extent| product.saturating_mul(extent));
     // Segments by the number of barriers before them.
     let mut by_interval: BTreeMap<usize, Vec<Segment>> = BTreeMap::new();
     let mut passed: Vec<(u32, Vec<u32>)> = Vec::new();
     for records in records.chunk_by(|one, other| one.item == other.item) {
         let mut item = Item {
-            number: records[0].item,
+            number: extents.in_full_group(records[0].item, own),
             ranges,
             group: &mut group,
             by_interval: &mut by_interval,
@@ -133,7 +177,7 @@ fn group(records: &[Record], ranges: &Ranges, items: u32) -> Group {
             item.take(record);
         }
         item.flush();
-        passed.push((item.number, item.barriers));
+        passed.push((records[0].item, item.barriers));
     }
     group.segments = by_interval.into_values().flatten().collect();
     group.divergence = group.divergence.or_else(|| divergence(&passed, items));
@@ -170,9 +214,9 @@ impl Item<'_> {
         }
         if record.slot == OUTSIDE {
             let what = if record.kind == 0 { "read" } else { "write" };
-            return self.group.outside.push((record.site, what, record.bytes));
+            return self.group.outside.push((self.ranges.first_site + record.site, what, record.bytes));
         }
-        let Some(allocation) = self.ranges.allocation(record.slot) else { return };
+        let Some(Range { allocation, first_byte }) = self.ranges.range(record.slot) else { return };
         let kinds: &[Kind] = match record.kind {
             0 => &[Kind::Read],
             1 => &[Kind::Write],
@@ -183,8 +227,8 @@ impl Item<'_> {
         };
         let memory = usize::from(record.slot >= LOCAL);
         for &kind in kinds {
-            let shape = Shape { site: record.site, allocation, bytes: record.bytes, kind };
-            self.accesses[memory].push((shape, record.offset));
+            let shape = Shape { site: self.ranges.first_site + record.site, allocation, bytes: record.bytes, kind };
+            self.accesses[memory].push((shape, first_byte + record.offset));
         }
     }
 
@@ -231,7 +275,12 @@ mod tests {
     }
 
     fn ranges() -> Ranges {
-        Ranges { global: vec![3], local: vec![5] }
+        Ranges { first_site: 0, global: vec![Range::whole(3)], local: vec![Range::whole(5)] }
+    }
+
+    /// Two groups of so many work-items.
+    fn extents(items: u32) -> Extents {
+        Extents { grid: [2, 1, 1], block: [items, 1, 1], items: [2 * u64::from(items), 1, 1] }
     }
 
     #[test]
@@ -248,7 +297,7 @@ mod tests {
         let global_fence = record(0, 0, BARRIER, 0, 0, 2);
         let access = |slot| record(0, 0, 1, slot, 8, 4);
         let records = vec![local_fence, local_fence, access(0), access(128), global_fence, access(0), access(128)];
-        let groups = groups(records, &ranges(), 1);
+        let groups = groups(records, &ranges(), extents(1));
         let seen: Vec<(u32, u32)> =
             groups[0].segments.iter().map(|segment| (segment.accesses[0].0.allocation, segment.epochs.block)).collect();
         assert_eq!(seen, [(3, 0), (5, 2), (3, 1), (5, 2)]);
@@ -257,7 +306,7 @@ mod tests {
     #[test]
     fn groups_and_items_are_told_apart_and_a_combined_access_is_two() {
         let records = vec![record(1, 1, 0, 0, 0, 4), record(0, 2, 2, 0, 4, 4), record(1, 0, 0, 0, 8, 4)];
-        let groups = groups(records, &ranges(), 4);
+        let groups = groups(records, &ranges(), extents(4));
         assert_eq!(groups.iter().map(|group| group.number).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(
             groups[0].segments[0].accesses.iter().map(|it| it.0.kind).collect::<Vec<_>>(),
@@ -267,8 +316,31 @@ mod tests {
     }
 
     #[test]
+    fn ranges_and_sites_begin_where_they_are_said_to() {
+        let ranges =
+            Ranges { first_site: 100, global: vec![Range { allocation: 3, first_byte: 64 }], local: Vec::new() };
+        let groups = groups(vec![record(0, 0, 1, 0, 8, 4), record(0, 0, 1, OUTSIDE, 8, 4)], &ranges, extents(1));
+        let (shape, offset) = groups[0].segments[0].accesses[0];
+        assert_eq!((shape.site, shape.allocation, offset), (107, 3, 72));
+        assert_eq!(groups[0].outside, [(107, "write", 4)]);
+    }
+
+    #[test]
+    fn a_last_group_has_fewer_work_items() {
+        // Of seven by three work-items in groups of four by two the last one has three by one.
+        let extents = Extents { grid: [2, 2, 1], block: [4, 2, 1], items: [7, 3, 1] };
+        assert_eq!([0, 1, 2, 3].map(|group| extents.of_group(group)), [[4, 2, 1], [3, 2, 1], [4, 1, 1], [3, 1, 1]]);
+        let barrier = |item| record(3, item, BARRIER, 0, 0, 1);
+        let whole = groups(vec![barrier(0), barrier(1), barrier(2)], &ranges(), extents);
+        assert_eq!(whole[0].divergence, None);
+        // Its second row begins with the fifth work-item of a whole group.
+        let second_row = groups(vec![record(1, 3, 1, 0, 0, 4)], &ranges(), extents);
+        assert_eq!(second_row[0].segments[0].thread, 4);
+    }
+
+    #[test]
     fn accesses_outside_are_kept_apart() {
-        let groups = groups(vec![record(0, 0, 1, OUTSIDE, 64, 4)], &ranges(), 1);
+        let groups = groups(vec![record(0, 0, 1, OUTSIDE, 64, 4)], &ranges(), extents(1));
         assert_eq!(groups[0].outside, [(7, "write", 4)]);
         assert!(groups[0].segments.is_empty());
     }
@@ -289,7 +361,7 @@ mod tests {
     fn what_is_told_of_a_branch_counts_before_the_barriers_that_were_passed() {
         let told = |kind, barrier, offset| Record { kind, site: barrier, offset, ..record(0, 0, kind, 0, 0, 0) };
         let barrier = record(0, 0, BARRIER, 0, 0, 1);
-        let seen = |records: Vec<Record>| groups(records, &ranges(), 1)[0].divergence;
+        let seen = |records: Vec<Record>| groups(records, &ranges(), extents(1))[0].divergence;
         let parted = |seen| Some(Divergence { barrier: 4, comes: 0, parts: 5, seen });
         assert_eq!(seen(vec![told(PARTED_SOMEWHERE, 4, 5 << 32)]), parted(Seen::NobodyCame));
         assert_eq!(
