@@ -16,7 +16,8 @@ pub(super) struct Seen {
     pub(super) err: String,
 }
 
-fn seen(command: &mut Command) -> Seen {
+/// Runs a command without input.
+pub(super) fn seen_of(command: &mut Command) -> Seen {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
@@ -26,7 +27,7 @@ fn seen(command: &mut Command) -> Seen {
 pub(super) fn run_in(place: &Place, arguments: &[&str]) -> Seen {
     let temporary = place.path().join("tmp");
     fs::create_dir_all(&temporary).unwrap();
-    let seen = seen(place.command(&["run"]).args(arguments).env("TMPDIR", &temporary));
+    let seen = seen_of(place.command(&["run"]).args(arguments).env("TMPDIR", &temporary));
     let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.is_empty(), "left behind: {left:?}\n{seen:?}");
     seen
@@ -142,7 +143,7 @@ fn logged_kernels_compute_what_they_always_do() {
     let few = Place::with(&[("k.cl", &small), ("l.toml", &described(&launches))]);
     for (place, records) in [(&place, "16777216"), (&few, "1024")] {
         let mut command = place.command(&["run", "k.cl", "--launch", "l.toml"]);
-        let seen = seen(command.env("RACEPROOF_OPENCL_RECORDS", records));
+        let seen = seen_of(command.env("RACEPROOF_OPENCL_RECORDS", records));
         assert_eq!(seen.code, Some(0), "{seen:?}");
         assert!(!seen.out.contains("wrong"), "{seen:?}");
         assert!(seen.out.contains("no conflict in this run"), "{seen:?}");
@@ -150,7 +151,7 @@ fn logged_kernels_compute_what_they_always_do() {
         assert!(seen.err.contains("executing the program"), "{seen:?}");
     }
     let mut command = place.command(&["run", "k.cl", "--launch", "l.toml"]);
-    let seen = self::seen(command.env("RACEPROOF_OPENCL_RECORDS", "1024"));
+    let seen = self::seen_of(command.env("RACEPROOF_OPENCL_RECORDS", "1024"));
     assert_eq!(seen.code, Some(2), "{seen:?}");
     assert!(seen.err.contains("many: one work-group makes more than 1024 accesses"), "{seen:?}");
 }
@@ -401,7 +402,7 @@ fn one_run_is_amplified() {
     let text = "kernel void k(global int *y, int n) {\n  int i = get_global_id(0);\n  if (i < n) y[i] = y[i] + 1;\n}\n";
     let launch = launch_text("k", [2, 1, 1], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }"), arg("n", "13")]);
     let place = Place::with(&[("k.cl", text), ("l.toml", &described(&[launch]))]);
-    let seen = seen(&mut place.command(&["amplify", "k.cl", "--launch", "l.toml"]));
+    let seen = seen_of(&mut place.command(&["amplify", "k.cl", "--launch", "l.toml"]));
     assert_eq!(seen.code, Some(0), "{seen:?}");
     assert!(
         seen.out.contains(
@@ -452,7 +453,7 @@ fn a_machine_without_a_driver_is_told_what_to_install() {
     let launch = launch_text("racy", [1; 3], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }"), arg("t", "{ local = 256 }")]);
     let place = racy(&launch);
     // The library that finds drivers looks there.
-    let seen = seen(place.command(&["run", "k.cl", "--launch", "l.toml"]).env("OCL_ICD_VENDORS", "/nonexistent"));
+    let seen = seen_of(place.command(&["run", "k.cl", "--launch", "l.toml"]).env("OCL_ICD_VENDORS", "/nonexistent"));
     assert_eq!(seen.code, Some(2), "{seen:?}");
     assert!(seen.err.contains("no OpenCL driver found") && seen.err.contains("pocl-opencl-icd"), "{seen:?}");
 }

@@ -23,6 +23,11 @@ pub(super) fn run(args: AmplifyArgs) -> Result<Exit> {
     if args.run.no_log {
         bail!("--no-log: nothing can be said without a log");
     }
+    if args.run.opencl_host {
+        bail!(
+            "--opencl-host: amplify reads the files of kernels that it is given; it does not know what a program builds"
+        );
+    }
     let request = request(&args.run)?;
     interruptible(move |interrupt| carried_out(&args, request, interrupt))
 }

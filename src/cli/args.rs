@@ -205,8 +205,11 @@ const RUN_EXIT_CODES: &str = "Exit codes:
 #[command(after_help = RUN_EXIT_CODES)]
 pub(super) struct RunArgs {
     /// The files of the program: CUDA is instrumented, C and C++ are compiled as they are
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "opencl_host")]
     pub(super) files: Vec<PathBuf>,
+    /// Run an OpenCL program as it is, with the accesses of its kernels logged: `run --opencl-host -- PROGRAM ARGUMENTS`
+    #[arg(long, conflicts_with_all = ["files", "launch"])]
+    pub(super) opencl_host: bool,
     /// What builds and runs it
     #[arg(long, value_enum, default_value_t = RunBackend::Auto)]
     pub(super) backend: RunBackend,

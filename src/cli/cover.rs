@@ -17,6 +17,9 @@ pub(super) fn run(args: CoverArgs) -> Result<Exit> {
     if args.run.log.is_some() || args.run.no_log {
         bail!("--log and --no-log: cover counts and keeps no log");
     }
+    if args.run.opencl_host {
+        bail!("--opencl-host: coverage is counted of CUDA programs; what OpenCL programs reach is not counted yet");
+    }
     if args.run.files.iter().any(|path| is_opencl(path)) {
         bail!("coverage is counted of CUDA programs; OpenCL kernels are not counted yet");
     }

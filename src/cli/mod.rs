@@ -20,6 +20,7 @@ mod failing;
 mod fix;
 mod front;
 mod geometry;
+mod hosted;
 mod instrument;
 mod interrupt;
 mod keeping;

@@ -24,6 +24,9 @@ const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: RunArgs) -> Result<Exit> {
+    if args.opencl_host {
+        return super::hosted::run(args);
+    }
     let request = request(&args)?;
     interruptible(move |interrupt| carried_out(&args, request, interrupt))
 }
@@ -143,7 +146,7 @@ fn conclude((args, reading): (&RunArgs, &Options), log: Option<&Path>, ran: &Ran
     let ended = ended(args, ran);
     let mut exit = if ran.told.iter().any(|told| told.rule.is_some()) { Exit::Findings } else { ended };
     if let Some(log) = log.filter(|_| !ran.launched.is_empty()) {
-        exit = match judge(args, log)? {
+        exit = match judge(args.jobs, log)? {
             Verdict::Racy => Exit::Findings,
             Verdict::NoConflict => exit,
             Verdict::Partial if exit == Exit::Findings => exit,
@@ -158,7 +161,7 @@ fn conclude((args, reading): (&RunArgs, &Options), log: Option<&Path>, ran: &Ran
 }
 
 /// What the log knows nothing of, so that whoever reads the result alone does not take it for more than it is.
-fn limits(left_out: &[String]) -> Option<String> {
+pub(super) fn limits(left_out: &[String]) -> Option<String> {
     let places = match left_out.len() {
         0 => return None,
         1 => "1 place".to_owned(),
@@ -168,8 +171,8 @@ fn limits(left_out: &[String]) -> Option<String> {
 }
 
 /// Checks the log for conflicts and says what there is.
-fn judge(args: &RunArgs, log: &Path) -> Result<Verdict> {
-    let jobs = args.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+pub(super) fn judge(jobs: Option<u32>, log: &Path) -> Result<Verdict> {
+    let jobs = jobs.and_then(|jobs| usize::try_from(jobs).ok());
     let outcome = check_log(log, MEMORY, jobs).with_context(|| format!("cannot read the log {}", log.display()))?;
     let mut verdict = Verdict::Partial;
     to_stdout(|out| {
@@ -209,7 +212,10 @@ pub(super) fn ended(args: &RunArgs, ran: &Ran) -> Exit {
         }
     };
     if ran.launched.is_empty() && exit == Exit::Clean {
-        complain("the program launched no kernel: the run shows nothing; does it need arguments (after --)?");
+        let of_host = if args.opencl_host { " through a library of OpenCL that it loads" } else { "" };
+        complain(&format!(
+            "the program launched no kernel{of_host}: the run shows nothing; does it need arguments (after --)?"
+        ));
         return Exit::Usage;
     }
     exit

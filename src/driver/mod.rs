@@ -21,6 +21,7 @@ mod dialect;
 pub mod flows;
 mod front;
 mod hints;
+pub mod hosted;
 pub mod instrument;
 pub mod isolate;
 mod launched;
@@ -42,6 +43,7 @@ mod stated;
 pub mod stated_contracts;
 pub mod store;
 pub mod subjects;
+mod told;
 pub mod trace;
 mod units;
 

@@ -8,20 +8,21 @@ use super::instrument::{InstrumentedFile, Purpose, instrument_for, instrument_to
 use super::isolate::isolated;
 use super::parallel::on_workers;
 use super::prepared::{PreparedFile, guarded};
+use super::told::{left_out, place, tell, uncounted};
 use crate::children;
 use crate::execute::launch::{Description, DescriptionError};
 use crate::execute::program::{self, Program, Unit};
-use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::{self, Scratch};
 use crate::execute::{ExecuteError, cpu, cuda, opencl, process};
+use crate::instrument::InstrumentError;
 use crate::instrument::mutant::Untouched;
-use crate::instrument::{InstrumentError, LeftOut};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use super::described::{Head, heads};
 pub use super::prepared::{Prepared, is_opencl, prepare};
+pub use super::told::Told;
 pub use crate::execute::launch::host::ParameterKind;
 pub use crate::execute::opencl::{WORKER as OPENCL_WORKER, serve as serve_opencl};
 pub use crate::execute::process::Ended;
@@ -145,17 +146,6 @@ impl Executable {
             Executable::OpenCl(..) => "opencl",
         }
     }
-}
-
-/// Something that the run met, in the user's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// `path:line:column` as far as it is known.
-    pub place: Option<String>,
-    /// One line.
-    pub message: String,
-    /// The rule it belongs to, if it is a finding and no mere note.
-    pub rule: Option<&'static str>,
 }
 
 /// How a run went.
@@ -315,27 +305,6 @@ fn instrumented(
     }
 }
 
-fn left_out(file: &InstrumentedFile) -> Vec<String> {
-    file.unit.left_out.iter().map(|left_out| line(file, "not logged", left_out)).collect()
-}
-
-fn uncounted(file: &InstrumentedFile) -> Vec<String> {
-    file.unit.uncounted.iter().map(|uncounted| line(file, "not counted", uncounted)).collect()
-}
-
-/// A line for the user about something that has not been done.
-fn line(file: &InstrumentedFile, not_done: &str, left_out: &LeftOut) -> String {
-    let place = place(file, left_out.span);
-    let inside = if left_out.function.is_empty() { String::new() } else { format!(" in {}", left_out.function) };
-    format!("{place}: {not_done}: {}{inside}", left_out.what)
-}
-
-fn place(file: &InstrumentedFile, span: Span) -> String {
-    let visible = file.sources.visible(span);
-    let position = file.sources.start_position(span);
-    format!("{}:{}:{}", file.sources.file(visible.file).path.display(), position.line, position.column)
-}
-
 impl Built {
     /// A path for the log, if the user does not want to keep it.
     pub fn scratch_log(&self) -> PathBuf {
@@ -385,68 +354,8 @@ impl Built {
             }
         };
         let launched = outcome.launched().map(str::to_owned).collect();
-        let told = outcome.events.iter().filter_map(|event| self.tell(event)).collect();
-        Ok(Ran { back_end: self.program.back_end(), ended: outcome.ended, launched, told })
-    }
-
-    fn tell(&self, event: &Event) -> Option<Told> {
-        let kernel = &event.kernel;
-        let (message, rule) = match event.kind {
-            EventKind::Launch => return None,
-            EventKind::Divergence => {
-                (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence"))
-            }
-            EventKind::Wild | EventKind::Foreign => return Some(self.wild(event)),
-            EventKind::Mask => (format!("{} (in {kernel})", event.text), None),
-            EventKind::Assertion => {
-                let (what, who) = event.text.split_once('\t').unwrap_or((&event.text, "a thread"));
-                (format!("the assertion `{what}` fails in {kernel} for {who}"), Some("assertion"))
-            }
-            EventKind::Crash => (format!("crash in {kernel}: {}", event.text), Some("array-bounds")),
-            EventKind::Unsupported => {
-                (format!("the {} back end does not support {}", self.program.back_end(), event.text), None)
-            }
-            EventKind::Other => (event.text.clone(), None),
-        };
-        let place = event.place.as_ref().map(|(file, line)| format!("{file}:{line}"));
-        Some(Told { place, message, rule })
-    }
-
-    /// The text of such an event begins with the number of its site, counted over all files.
-    fn wild(&self, event: &Event) -> Told {
-        let (number, text) = event.text.split_once('\t').unwrap_or(("", &event.text));
-        let mut left = number.parse().unwrap_or(usize::MAX);
-        let mut found = None;
-        for file in &self.files {
-            match file.unit.sites.get(left) {
-                Some(site) => {
-                    found = Some((place(file, site.span), site.array.clone()));
-                    break;
-                }
-                None => left = left.saturating_sub(file.unit.sites.len()),
-            }
-        }
-        let array = found.as_ref().map_or_else(String::new, |(_, array)| format!(" through `{array}`"));
-        let place = found.map(|(place, _)| place);
-        if event.kind == EventKind::Foreign {
-            let kernel = &event.kernel;
-            let message = format!(
-                "access to memory that was allocated in a way that is not followed{array} in {kernel}: {text}; it is not logged"
-            );
-            return Told { place, message, rule: None };
-        }
-        let message = format!("access outside of all allocations{array} in {}: {text}", event.kernel);
-        if self.allocates_in_kernels() {
-            // It may well be memory of a kernel's own, which the runtime does not know.
-            let message = format!("{message}; it is not logged: memory that kernels allocate is not followed");
-            return Told { place, message, rule: None };
-        }
-        Told { place, message, rule: Some("array-bounds") }
-    }
-
-    /// Whether device code has `malloc` or `new`.
-    fn allocates_in_kernels(&self) -> bool {
-        let allocates = |what: &str| what.contains("dynamic memory") || what.contains("new expression");
-        self.files.iter().flat_map(|file| &file.unit.left_out).any(|left_out| allocates(&left_out.what))
+        let back_end = self.program.back_end();
+        let told = outcome.events.iter().filter_map(|event| tell(event, back_end, &self.files)).collect();
+        Ok(Ran { back_end, ended: outcome.ended, launched, told })
     }
 }

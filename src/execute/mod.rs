@@ -96,6 +96,16 @@ pub enum ExecuteError {
         /// What it says.
         cause: String,
     },
+    /// The dynamic linker cannot be told of the library that logs.
+    #[error(
+        "a program cannot be started with {}, because of a blank or a colon in that path; name another directory by TMPDIR, \
+         or by --keep",
+        path.display()
+    )]
+    Preload {
+        /// The library.
+        path: PathBuf,
+    },
     /// A launch description does not fit the kernels.
     #[error(transparent)]
     Description(#[from] launch::DescriptionError),

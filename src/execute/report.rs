@@ -37,6 +37,8 @@ pub enum EventKind {
     Crash,
     /// The program asks for something that the back end does not have.
     Unsupported,
+    /// A launch is not logged, or not to its end.
+    Unlogged,
     /// Anything else.
     Other,
 }
@@ -51,6 +53,7 @@ impl EventKind {
             "mask" => EventKind::Mask,
             "assertion" => EventKind::Assertion,
             "crash" => EventKind::Crash,
+            "unlogged" => EventKind::Unlogged,
             "unsupported" => EventKind::Unsupported,
             _ => EventKind::Other,
         }

@@ -284,7 +284,7 @@ fn flag_and_value(word: &str) -> (&str, Option<&str>) {
 }
 
 /// The words of a command line, as a shell splits it.
-pub(super) fn split(command: &str) -> Vec<String> {
+pub fn split(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

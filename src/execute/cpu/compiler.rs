@@ -9,7 +9,7 @@ use crate::execute::program::wants_openmp;
 use crate::execute::scratch::Scratch;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A file to compile.
@@ -63,6 +63,21 @@ pub(super) fn compile(
     arguments.extend([threads.into(), "-pthread".into(), "-lm".into(), "-o".into(), executable.clone().into()]);
     call(&compiler, &arguments, scratch, stop)?;
     Ok(executable)
+}
+
+/// Compiles a file of C to a library that programs can be started with.
+pub(in crate::execute) fn compile_library(
+    source: &Path,
+    scratch: &Scratch,
+    stop: Stop<'_>,
+) -> Result<PathBuf, ExecuteError> {
+    let library = source.with_extension("so");
+    let mut arguments: Vec<OsString> =
+        ["-x", "c", "-std=gnu11", "-O2", "-w", "-fvisibility=hidden", "-shared", "-fPIC", "-pthread"]
+            .map(OsString::from)
+            .into();
+    arguments.extend([source.into(), "-o".into(), library.clone().into(), "-ldl".into()]);
+    call(&find()?, &arguments, scratch, stop).map(|()| library)
 }
 
 fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsString> {

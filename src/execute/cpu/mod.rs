@@ -6,6 +6,8 @@
 mod compiler;
 mod refused;
 
+pub(super) use compiler::compile_library;
+
 use super::ExecuteError;
 use super::program::parent;
 use super::scratch::Scratch;

@@ -8,10 +8,13 @@
 //! Guarantees: a log is complete, or it has no end; a launch whose records do not fit is run again, never cut short;
 //! what the device's compiler says reaches the user in the lines of the user's own text.
 //!
+//! Programs that have a host of their own are run by [`host`].
+//!
 //! Deliberately absent: images, pipes, queues of the device, and anything else than a launch description can give.
 //! Work-items are taken to pass every barrier for which they leave a record; sub-groups order nothing.
 
 mod device;
+pub mod host;
 mod job;
 mod log;
 mod prepare;
@@ -79,11 +82,7 @@ pub fn run(
         std::env::current_exe().map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
     let mut command = Command::new(program);
     command.arg(WORKER).arg(&path).stdin(Stdio::null());
-    // What PoCL keeps of its builds goes with the run.
-    let cache = scratch.path().join("pocl");
-    let made = std::fs::create_dir_all(&cache);
-    made.map_err(|cause| ExecuteError::Write { path: cache.clone(), cause })?;
-    command.env("POCL_CACHE_DIR", cache);
+    cache_of_driver(&mut command, scratch)?;
     options.output.of(&mut command);
     let ended = process::run(&mut command, options.timeout, stop)?;
     let events = report::read(&job.report);
@@ -97,6 +96,15 @@ pub fn run(
         (Ended::Exited(0), Err(cause)) => Err(ExecuteError::Write { path: answer, cause }),
         (ended, _) => Ok(Outcome { ended, events }),
     }
+}
+
+/// What PoCL keeps of its builds goes with the run.
+fn cache_of_driver(command: &mut Command, scratch: &Scratch) -> Result<(), ExecuteError> {
+    let cache = scratch.path().join("pocl");
+    let made = std::fs::create_dir_all(&cache);
+    made.map_err(|cause| ExecuteError::Write { path: cache.clone(), cause })?;
+    command.env("POCL_CACHE_DIR", cache);
+    Ok(())
 }
 
 /// A compiler's messages in the user's lines. Errors in the runtime's macros follow from others, which tell enough; if

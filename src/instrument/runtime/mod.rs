@@ -7,6 +7,8 @@
 //! For nvcc there are headers for instrumented units, and one unit ([`CUDA_UNIT`]) that each program has once; the linker
 //! hands it every call of the functions in [`CUDA_WRAPPED`].
 //!
+//! For OpenCL there is what stands before instrumented kernels, and the library, in C, that a host program is started with.
+//!
 //! Deliberately absent: back ends that build and run (they are in `execute`).
 
 /// A file to be written into the directory of the runtime.
@@ -26,6 +28,18 @@ macro_rules! embedded {
 
 /// What stands before instrumented OpenCL C.
 pub(super) const OPENCL: &str = include_str!("opencl/raceproof.cl");
+
+/// The library that OpenCL programs are started with; [`OPENCL_HOST_UNIT`] includes the others.
+const OPENCL_HOST: &[(&str, &str)] = &[
+    ("opencl.h", include_str!("opencl/host/opencl.h")),
+    ("messages.h", include_str!("opencl/host/messages.h")),
+    ("objects.h", include_str!("opencl/host/objects.h")),
+    ("launch.h", include_str!("opencl/host/launch.h")),
+    (OPENCL_HOST_UNIT, include_str!("opencl/host/host.c")),
+];
+
+/// What is compiled of it.
+pub const OPENCL_HOST_UNIT: &str = "host.c";
 
 const CPU: &[(&str, &str)] = &embedded![
     "raceproof.hpp",
@@ -165,6 +179,11 @@ pub fn cuda_files() -> Vec<RuntimeFile> {
     CUDA.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() }).collect()
 }
 
+/// All files of the library that OpenCL programs are started with.
+pub fn opencl_host_files() -> Vec<RuntimeFile> {
+    OPENCL_HOST.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() }).collect()
+}
+
 /// All files of the runtime of the cpu back end.
 pub fn cpu_files() -> Vec<RuntimeFile> {
     let own = CPU.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() });
@@ -184,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_include_of_a_runtime_is_among_its_files() {
-        for files in [cpu_files(), cuda_files()] {
+        for files in [cpu_files(), cuda_files(), opencl_host_files()] {
             let known = |path: &str| files.iter().any(|file| file.path == path.trim_start_matches("../"));
             for file in &files {
                 let quoted = file.text.lines().filter_map(|line| line.strip_prefix("#include \""));

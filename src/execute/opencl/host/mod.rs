@@ -1,0 +1,151 @@
+//! OpenCL programs as they are: a library that they are started with has what they build instrumented and logs what they
+//! launch.
+//!
+//! The library is C (`src/instrument/runtime/opencl/host`), compiled for each run by the system's compiler. It writes
+//! [`messages`] into the run's directory; a thread reads them while the program runs, and a [`session`] answers them and turns
+//! them into the log.
+//!
+//! Guarantees: what the program reads, writes and returns is its own; a launch of which not all is in the log is told, with the
+//! reason; no log has an end if the program was cut off.
+//!
+//! Deliberately absent: how a text is instrumented, which whoever runs the program says ([`Instrument`]); systems without
+//! `LD_PRELOAD`.
+
+mod messages;
+mod session;
+
+pub use messages::Text;
+
+use super::worker::{RECORDS_VARIABLE, most_records};
+use super::{Options, cache_of_driver};
+use crate::execute::ExecuteError;
+use crate::execute::cpu::compile_library;
+use crate::execute::process::{self, Ended};
+use crate::execute::program::{Outcome, Stop};
+use crate::execute::report;
+use crate::execute::scratch::Scratch;
+use crate::instrument::opencl::Shared;
+use crate::instrument::runtime;
+use session::Session;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// An instrumented program, or why there is none.
+pub type Instrumented = Result<Unit, NotInstrumented>;
+
+/// Why a program is not instrumented, in the user's words.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct NotInstrumented(#[from] pub Box<dyn std::error::Error + Send + Sync>);
+
+/// Whoever instruments what a program builds. Sites are numbered in the order of the units that it gives.
+pub type Instrument<'a> = &'a (dyn Fn(&Text) -> Instrumented + Sync);
+
+/// An instrumented program.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Instrumented OpenCL C.
+    pub text: String,
+    /// Its kernels and barriers.
+    pub shared: Shared,
+    /// Places of kernels and of barriers: file and line.
+    pub kernels: Vec<(String, u32)>,
+    /// Likewise.
+    pub barriers: Vec<(String, u32)>,
+}
+
+/// What a program is told, and how often messages are looked for.
+const DIRECTORY: &str = "RACEPROOF_HOST_DIRECTORY";
+const READER: &str = "RACEPROOF_HOST_READER";
+const PRELOAD: &str = "LD_PRELOAD";
+const NAP: Duration = Duration::from_millis(1);
+
+/// Runs a program: its path, and its arguments.
+pub fn run(
+    program: &[OsString],
+    options: &Options,
+    scratch: &Scratch,
+    instrument: Instrument<'_>,
+    stop: Stop<'_>,
+) -> Result<Outcome, ExecuteError> {
+    for file in runtime::opencl_host_files() {
+        scratch.write(&format!("host/{}", file.path), &file.text)?;
+    }
+    let library = compile_library(&scratch.path().join("host").join(runtime::OPENCL_HOST_UNIT), scratch, stop)?;
+    let directory = scratch.path().join("messages");
+    let report = scratch.path().join("report");
+    let _ = std::fs::remove_dir_all(&directory);
+    let _ = std::fs::remove_file(&report);
+    let made = std::fs::create_dir_all(&directory);
+    made.map_err(|cause| ExecuteError::Write { path: directory.clone(), cause })?;
+    let session = Session::new(&report, options.log.as_deref(), instrument);
+    let session = session.map_err(|cause| ExecuteError::Write { path: report.clone(), cause })?;
+    let mut command = command(program, &library, &directory, scratch)?;
+    options.output.of(&mut command);
+    let is_over = AtomicBool::new(false);
+    let (ended, session) = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read(&directory, session, &is_over));
+        let ended = process::run(&mut command, options.timeout, stop);
+        is_over.store(true, Ordering::Release);
+        (ended, reader.join())
+    });
+    let (ended, session) = (ended?, session.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let status = match ended {
+        Ended::Exited(status) => Some(status),
+        Ended::Signalled(_) | Ended::TimedOut => None,
+    };
+    session.end(status).map_err(|cause| ExecuteError::Device { cause: cause.to_string() })?;
+    Ok(Outcome { ended, events: report::read(&report) })
+}
+
+/// The program, started with the library. Its input is the user's, unless that is a terminal, which only one group of
+/// processes may read.
+fn command(program: &[OsString], library: &Path, directory: &Path, scratch: &Scratch) -> Result<Command, ExecuteError> {
+    let empty = OsString::new();
+    let (name, arguments) = program.split_first().unwrap_or((&empty, &[]));
+    // The dynamic linker takes several, apart by these.
+    let text = library.to_string_lossy();
+    if text.contains([' ', ':']) {
+        return Err(ExecuteError::Preload { path: library.to_path_buf() });
+    }
+    let mut preload = OsString::from(library);
+    if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    let mut command = Command::new(name);
+    command.args(arguments).env(PRELOAD, preload).env(DIRECTORY, directory);
+    command.env(READER, std::process::id().to_string()).env(RECORDS_VARIABLE, most_records().to_string());
+    // It would make kernels of binaries that it has kept.
+    command.env("PYOPENCL_NO_CACHE", "1");
+    cache_of_driver(&mut command, scratch)?;
+    if std::io::stdin().is_terminal() {
+        command.stdin(Stdio::null());
+    }
+    Ok(command)
+}
+
+/// Hands messages to the session until the program is over and none is left.
+fn read<'a>(directory: &Path, mut session: Session<'a>, is_over: &AtomicBool) -> Session<'a> {
+    let mut inbox = messages::Inbox::new(directory);
+    loop {
+        // What a program wrote before it ended is there when it has ended.
+        let was_over = is_over.load(Ordering::Acquire);
+        let order = if was_over { messages::Order::WithGaps } else { messages::Order::Strict };
+        let mut found = false;
+        while let Some(message) = inbox.next(order) {
+            found = true;
+            let answer = session.take(message.process, &message.bytes);
+            message.done(answer.as_deref());
+        }
+        match (found, was_over) {
+            (false, true) => return session,
+            (false, false) => std::thread::sleep(NAP),
+            (true, _) => {}
+        }
+    }
+}
