@@ -410,6 +410,7 @@ fn programs_without_kernels_and_wrong_options_are_told() {
         (&["run", "--opencl-host", "k.cl", "--", "./p"], "cannot be used with"),
         (&["cover", "--opencl-host", "--", "./p"], "is not counted yet"),
         (&["amplify", "--opencl-host", "--", "./p"], "does not know what a program builds"),
+        (&["mutate", "--opencl-host", "--", "./p"], "what OpenCL programs build has none yet"),
         (&["run", "--opencl-host", "--", "./not-there"], "cannot start ./not-there"),
         (&["run", "--opencl-host", "--", "true"], "launched no kernel"),
     ] {

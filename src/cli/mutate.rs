@@ -23,6 +23,9 @@ pub(super) fn run(args: MutateArgs) -> Result<Exit> {
     if args.run.log.is_some() || args.run.no_log {
         bail!("--log and --no-log: mutants keep no log");
     }
+    if args.run.opencl_host {
+        bail!("--opencl-host: mutants are made of CUDA programs; what OpenCL programs build has none yet");
+    }
     if args.run.files.iter().any(|path| is_opencl(path)) {
         bail!("mutants are made of CUDA programs; OpenCL kernels have none yet");
     }
