@@ -4,7 +4,8 @@
 //! when it starts chooses among them (`runtime/cpu/mutants.hpp`). What each is in the text of the user, which is what people and proofs
 //! look at, is said by [`Mutant::edits`](super::mutant::Mutant).
 //!
-//! Guarantees: without a number the program does what it did; operands are evaluated once, in their order.
+//! Guarantees: without a number the program does what it did; operands are evaluated as often as they were, and those of `&&` and `||` when
+//! they were.
 //!
 //! Deliberately absent: code that macros bring, since no edit of the text would be that mutant alone; functions that may be
 //! evaluated while the program is compiled; what declares the extents of arrays, and other constants; code of the host but

@@ -18,13 +18,17 @@ use super::candidate::{bytes, edited};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race};
 use crate::driver::front::FrontEnd;
-use crate::driver::options::{Fixes, Hints, Reproductions, Settings};
+use crate::driver::options::{Fixes, Hints, Reproductions, Settings, Timings};
 use crate::driver::run::Built;
 use crate::driver::{Options, check_source};
 use crate::instrument::mutant::{self, Claim, ClaimPlace, Edit};
 use crate::mutation::{Mutant, Status};
 use crate::source::Span;
 use std::path::PathBuf;
+
+/// Work beyond which nothing more is proved of the mutants of one file, counted as `--timings` counts it: about a minute's.
+/// Mutants of which nothing is proved are tried.
+const MOST_WORK: u64 = 600_000_000;
 
 /// Who proves something of the mutants of one file.
 pub(super) struct Prover {
@@ -33,6 +37,8 @@ pub(super) struct Prover {
     options: Options,
     /// The report of the program itself.
     original: FileReport,
+    /// Work that was done so far.
+    spent: u64,
 }
 
 impl Prover {
@@ -46,18 +52,19 @@ impl Prover {
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             reproductions: Reproductions::Omit,
+            timings: Timings::Measure,
             judging,
             ..options.clone()
         };
         let (path, text) = (main.path.clone(), main.text.to_string());
         let original = check_source(&path, &text, &options).report;
-        original.kernels.iter().any(is_proved).then_some(Prover { path, text, options, original })
+        original.kernels.iter().any(is_proved).then_some(Prover { path, text, options, original, spent: 0 })
     }
 
     /// What is proved of a mutant, and how.
     pub(super) fn settled(&mut self, mutant: &Mutant, of_unit: &mutant::Mutant) -> Option<(Status, String)> {
         // The prover has the text of one file.
-        if self.path.display().to_string() != mutant.file {
+        if self.path.display().to_string() != mutant.file || self.spent > MOST_WORK {
             return None;
         }
         let report = self.report_with(&of_unit.edits);
@@ -73,8 +80,10 @@ impl Prover {
         Some((Status::Equivalent, reason))
     }
 
-    fn report_with(&self, edits: &[Edit]) -> FileReport {
-        check_source(&self.path, &edited(&self.text, edits), &self.options).report
+    fn report_with(&mut self, edits: &[Edit]) -> FileReport {
+        let report = check_source(&self.path, &edited(&self.text, edits), &self.options).report;
+        self.spent += report.spent.all().units;
+        report
     }
 
     /// A race or a divergence that is proved, of a kernel that has none without the change.
@@ -128,7 +137,7 @@ impl Prover {
     }
 
     /// Whether an expression is proved to give the same.
-    fn same_value(&self, claim: &Claim, span: Span, function: &str) -> Option<String> {
+    fn same_value(&mut self, claim: &Claim, span: Span, function: &str) -> Option<String> {
         let is_free = |kernel: &KernelReport| kernel.name == function && is_proved(kernel);
         if !self.original.kernels.iter().any(is_free) || !self.is_proved_of(claim, function)? {
             return None;
@@ -139,13 +148,13 @@ impl Prover {
             return None;
         }
         let report = self.report_with(&inserted(claim));
-        let text = self.text.get(bytes(span)).unwrap_or_default();
         let assumptions = assuming(&self.concerned(&report, function));
+        let text = self.text.get(bytes(span)).unwrap_or_default();
         Some(format!("`{text}` is proved to give the same: {}{assumptions}", claim.condition))
     }
 
     /// Whether a claim is proved of the kernel of that name; nothing if the kernel is not decided with it.
-    fn is_proved_of(&self, claim: &Claim, function: &str) -> Option<bool> {
+    fn is_proved_of(&mut self, claim: &Claim, function: &str) -> Option<bool> {
         let report = self.report_with(&inserted(claim));
         let kernels: Vec<&KernelReport> = report.kernels.iter().filter(|kernel| kernel.name == function).collect();
         let is_refuted =

@@ -187,7 +187,7 @@ impl Converter<'_> {
         }
         if unread_head {
             let end = node.child_by_field_name("body").map_or_else(|| self.last(node) + 1, |body| self.first(body));
-            self.keep_unread(self.first(node)..end);
+            self.keep_unread(self.first(node)..end, super::SYNTAX_ERROR);
         }
         item
     }

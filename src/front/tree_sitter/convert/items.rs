@@ -28,8 +28,12 @@ impl Converter<'_> {
                 self.report(self.span(child), super::SYNTAX_ERROR);
                 items.push(self.unsupported_item(child, super::SYNTAX_ERROR));
             }
-            if items[before..].iter().any(|item| matches!(item.kind, ItemKind::Unsupported(_))) {
-                self.keep_unread(self.first(child)..self.last(child) + 1);
+            let unsupported = items[before..].iter().rev().find_map(|item| match &item.kind {
+                ItemKind::Unsupported(reason) => Some(reason.clone()),
+                _ => None,
+            });
+            if let Some(reason) = unsupported {
+                self.keep_unread(self.first(child)..self.last(child) + 1, &reason);
             }
             items.append(&mut self.result.unread);
         }

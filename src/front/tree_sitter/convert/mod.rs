@@ -198,8 +198,9 @@ impl<'a> Converter<'a> {
         Expr { kind: ExprKind::Unsupported(reason.to_owned()), span: self.span(node) }
     }
 
-    /// Keeps the names of the functions and members that `tokens` may declare and that could not be read.
-    fn keep_unread(&mut self, tokens: Range<usize>) {
+    /// Keeps the names of the functions and members that `tokens` may declare and that could not be read
+    /// for this reason.
+    fn keep_unread(&mut self, tokens: Range<usize>, reason: &str) {
         let is_identifier = |at: usize| self.token(at).is_some_and(|token| token.kind == TokenKind::Identifier);
         let names = syntax::lost_functions(tokens.clone(), |at| self.spelling(at), is_identifier);
         let members = syntax::lost_members(tokens.clone(), |at| self.spelling(at), is_identifier);
@@ -207,11 +208,11 @@ impl<'a> Converter<'a> {
         for name in names {
             let span = self.span_of(name.clone());
             let text = name.map(|at| self.spelling(at)).collect();
-            self.result.unread.push(syntax::lost_function(Name { text, span }, SYNTAX_ERROR, whole));
+            self.result.unread.push(syntax::lost_function(Name { text, span }, reason, whole));
         }
         for names in members {
             let names = names.map(|at| Name { text: self.spelling(at).to_owned(), span: self.span_of(at..at + 1) });
-            self.result.unread.push(syntax::lost_member(names, SYNTAX_ERROR, whole));
+            self.result.unread.push(syntax::lost_member(names, reason, whole));
         }
     }
 

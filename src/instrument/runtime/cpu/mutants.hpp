@@ -2,8 +2,8 @@
 // it, it is none. With RACEPROOF_COVER it is told at the end which mutants are reached (`reached`, number), and which do not
 // mean anything for the types at hand (`unviable`, number).
 //
-// A place with several mutants has their numbers one after the other. Operands are evaluated once, in the order and as often as
-// they were. What is evaluated while the program is compiled is never a mutant.
+// A place with several mutants has their numbers one after the other. Operands are evaluated as often
+// as they were. What is evaluated while the program is compiled is never a mutant.
 #pragma once
 
 #include "atomics.hpp"
