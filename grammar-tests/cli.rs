@@ -59,9 +59,9 @@ impl Place {
 /// What a run gave.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
     pub(crate) out: String,
-    err: String,
+    pub(crate) err: String,
 }
 
 impl Seen {

@@ -1,20 +1,11 @@
 //! `raceproof cover`: what a run of a program reaches, on programs whose counts are known.
 
-use crate::cli::Place;
+use crate::cli::{Place, Seen};
 use crate::support::tools;
 use serde_json::Value;
-use std::process::Stdio;
-
-struct Seen {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
 
 fn cover(place: &Place, arguments: &[&str]) -> Seen {
-    let output = place.command(&["cover"]).args(arguments).stdin(Stdio::null()).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    place.run(&[&["cover"], arguments].concat())
 }
 
 /// Whether programs are run in this tier.

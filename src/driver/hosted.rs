@@ -300,13 +300,13 @@ mod tests {
     fn a_text_is_read_as_the_device_will_read_it() {
         let text = Text {
             options: "-DN=4 -D M -I inc -cl-std=CL2.0".to_owned(),
-            directory: "/work".into(),
+            directory: "/project".into(),
             extensions: "cl_khr_fp64 cl_khr_icd".to_owned(),
             ..Text::default()
         };
         let read = options(&text, Some("/headers".into()));
         assert_eq!(read.defines, [("N".to_owned(), "4".to_owned()), ("M".to_owned(), "1".to_owned())]);
-        assert_eq!(read.include_dirs, ["/headers", "/work/inc", "/work"].map(PathBuf::from));
+        assert_eq!(read.include_dirs, ["/headers", "/project/inc", "/project"].map(PathBuf::from));
         assert_eq!(read.dialect, Some(Dialect::OpenCl(OpenClVersion::V2_0)));
         assert!(read.undefined.contains(&"cl_khr_fp16".to_owned()));
         assert!(!read.undefined.contains(&"cl_khr_fp64".to_owned()));

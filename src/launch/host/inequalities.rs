@@ -307,16 +307,7 @@ fn cheapest(all: &[Sum], kept: Option<Product>) -> Option<Product> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn made(at: u32) -> Sum {
-        Sum::symbol(Symbol::Made(at))
-    }
-
-    /// `a * x + b * y + c`
-    fn sum(a: i128, b: i128, c: i128) -> Sum {
-        let [x, y] = [(0, a), (1, b)].map(|(at, factor)| made(at).times(factor).unwrap());
-        x.plus(&y).and_then(|it| it.plus(&Sum::number(c))).unwrap()
-    }
+    use crate::launch::host::sums::tests::sum;
 
     #[test]
     fn what_follows_is_seen_and_what_does_not_is_not() {

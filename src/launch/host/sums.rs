@@ -228,7 +228,7 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn made(at: u32) -> Sum {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     /// `a * x + b * y + c`
-    fn sum(a: i128, b: i128, c: i128) -> Sum {
+    pub(in crate::launch::host) fn sum(a: i128, b: i128, c: i128) -> Sum {
         let [x, y] = [(0, a), (1, b)].map(|(at, factor)| made(at).times(factor).unwrap());
         x.plus(&y).and_then(|it| it.plus(&Sum::number(c))).unwrap()
     }

@@ -261,7 +261,7 @@ mod tests {
     fn messages_come_in_the_order_of_their_numbers() {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(directory.path().join(name), name).unwrap();
-        ["5-00000001", "9-00000002", "5-00000002.part"].map(write);
+        ["5-00000001", "9-00000002", "5-00000002.part"].into_iter().for_each(write);
         let mut inbox = Inbox::new(directory.path());
         assert!(inbox.next(Order::Strict).is_none(), "the first ones are not there yet");
         write("5-00000000");
