@@ -1,21 +1,12 @@
 //! `raceproof mutate`: what becomes of the mutants of programs with a good test, with a bad one, and with proofs.
 
-use crate::cli::Place;
+use crate::cli::{Place, Seen};
 use crate::support::tools;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Stdio;
-
-struct Seen {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
 
 fn mutate(place: &Place, arguments: &[&str]) -> Seen {
-    let output = place.command(&["mutate"]).args(arguments).stdin(Stdio::null()).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    place.run(&[&["mutate"], arguments].concat())
 }
 
 /// Whether programs are run in this tier.
@@ -106,8 +97,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// What no run on the CPU shows, whose threads see each other's writes at once.
-const ONLY_PROVED: [&str; 2] = ["fence-removed", "fence-narrowed"];
+/// What no run on the CPU shows, whose threads see each other's writes at once, nor any proof: a missing fence is a possible race.
+const NEVER_SEEN: [&str; 2] = ["fence-removed", "fence-narrowed"];
 
 #[test]
 fn every_operator_has_a_mutant_that_a_good_test_kills_and_a_bad_one_does_not() {
@@ -129,7 +120,7 @@ fn every_operator_has_a_mutant_that_a_good_test_kills_and_a_bad_one_does_not() {
         .map(|(_, mutant)| text(mutant, "operator"))
         .collect();
     let all: BTreeSet<&str> = raceproof::mutation::Operator::ALL.map(|operator| operator.name()).into();
-    let missing: Vec<&&str> = all.difference(&told_apart).filter(|name| !ONLY_PROVED.contains(name)).collect();
+    let missing: Vec<&&str> = all.difference(&told_apart).filter(|name| !NEVER_SEEN.contains(name)).collect();
     assert!(missing.is_empty(), "no mutant of {missing:?} is killed by the good test alone");
     let met: BTreeSet<&str> = good.values().map(|mutant| text(mutant, "operator")).collect();
     assert_eq!(met, all, "there is a mutant of every operator");
@@ -269,6 +260,46 @@ fn mutants_are_chosen_by_comments_changes_shares_and_operators() {
     let reported = report["files"]["k.cu"]["mutants"].as_array().unwrap();
     assert_eq!((&reported[0]["status"], &reported[1]["status"]), (&"Ignored".into(), &"Killed".into()));
     assert_eq!(reported[0]["statusReason"], "suppressed: a copy");
+}
+
+/// A bit-field cannot be bound, pointers have no product, and a macro brings code that is not in the text.
+const APART: &str = r#"#include <cstdio>
+#define TWICE(x) ((x) * 2)
+struct Flags { unsigned low : 3, high : 5; };
+__global__ void k(int *out, const int *in) {
+  Flags flags = {1, 2};
+  const int *own = in + threadIdx.x;
+  int low = flags.low + 1;
+  out[threadIdx.x] = *own * low;
+  out[threadIdx.x] += TWICE(low);
+}
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, 4 * sizeof(int));
+  cudaMallocManaged(&out, 4 * sizeof(int));
+  for (int i = 0; i < 4; i++) in[i] = i;
+  k<<<1, 4>>>(out, in);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 4; i++) printf("%d\n", out[i]);
+}
+"#;
+
+#[test]
+fn what_has_no_mutants_and_what_means_nothing_is_told() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", APART)]);
+    let seen = mutate(&place, &["k.cu", "--repetitions", "1"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    assert!(seen.err.contains("k.cu:7: not mutated: the compiler does not take the line"), "{}", seen.err);
+    assert!(seen.err.contains("k.cu:9:23: not mutated: code that a macro brings in k"), "{}", seen.err);
+    let became = outcomes(&place, "mutants.out");
+    let of_line = |line: u64| became.iter().filter(move |mutant| mutant["start"]["line"].as_u64() == Some(line));
+    assert_eq!(of_line(7).count(), 0, "{became:#?}");
+    let product = of_line(6).find(|mutant| text(mutant, "replacement") == "in * threadIdx.x").unwrap();
+    assert_eq!(text(product, "status"), "unviable", "{product}");
+    assert!(of_line(8).any(|mutant| text(mutant, "status") == "killed"), "{became:#?}");
 }
 
 #[test]

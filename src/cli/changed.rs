@@ -88,8 +88,14 @@ pub(super) fn lines_since(revision: &str, files: &[PathBuf]) -> Result<BTreeMap<
         let absolute = std::path::absolute(file)?;
         let directory = absolute.parent().unwrap_or(Path::new("."));
         let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_tracked = !git(directory, &["ls-files", "--", &name])?.is_empty();
         let told = git(directory, &["diff", "-U0", "--no-color", "--no-ext-diff", revision, "--", &name])?;
-        changed.insert(file.clone(), new_lines(&String::from_utf8_lossy(&told)));
+        let lines = match is_tracked {
+            true => new_lines(&String::from_utf8_lossy(&told)),
+            // All of it is new.
+            false => (1..=std::fs::read(file)?.split(|&byte| byte == b'\n').count() as u32).collect(),
+        };
+        changed.insert(file.clone(), lines);
     }
     Ok(changed)
 }

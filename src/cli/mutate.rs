@@ -50,7 +50,7 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
-    left_out.iter().for_each(|line| note(line));
+    left_out.iter().chain(summary(&built.unmutated()).iter()).for_each(|line| note(line));
     let plan = plan(args, &request);
     let directory = &args.output;
     let mut campaign = match Campaign::begin(&built, plan.clone(), directory.join("logs")) {
@@ -77,10 +77,11 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
     campaign.take_over(|mutant| record.outcome_of(mutant));
     let ended = tried(&mut campaign, &request, &record, &stop);
     let outcomes = campaign.so_far();
-    write(directory, &built, &outcomes).with_context(cannot)?;
-    match ended {
-        Ok(()) => {}
-        Err(error) => return Ok(not_begun(&error, interrupt)),
+    if ended.as_ref().err().is_none_or(MutateError::is_interrupt) {
+        write(directory, &built, &outcomes).with_context(cannot)?;
+    }
+    if let Err(error) = ended {
+        return Ok(not_begun(&error, interrupt));
     }
     to_stdout(|out| text::write(&outcomes, out)).context("cannot write to standard output")?;
     match (args.minimum_score, outcomes.score()) {
@@ -89,6 +90,14 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
             Ok(Exit::Findings)
         }
         _ => Ok(Exit::Clean),
+    }
+}
+
+/// What is not mutated, in a line or two.
+fn summary(unmutated: &[String]) -> Vec<String> {
+    match unmutated {
+        [] | [_] | [_, _] => unmutated.to_vec(),
+        [first, rest @ ..] => vec![format!("{first} (and {} places more)", rest.len())],
     }
 }
 

@@ -17,6 +17,7 @@ use crate::execute::{ExecuteError, cpu, cuda, opencl, process};
 use crate::instrument::InstrumentError;
 use crate::instrument::mutant::Untouched;
 use crate::source::Span;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -313,7 +314,13 @@ impl Built {
 
     /// What device code has no counters, as lines for the user.
     pub fn uncounted(&self) -> Vec<String> {
-        self.files.iter().flat_map(uncounted).collect()
+        self.files.iter().flat_map(|file| uncounted(file, "not counted")).collect()
+    }
+
+    /// What code has no mutants that would have some elsewhere, as lines for the user, each once.
+    pub fn unmutated(&self) -> Vec<String> {
+        let lines: BTreeSet<String> = self.files.iter().flat_map(|file| uncounted(file, "not mutated")).collect();
+        lines.into_iter().collect()
     }
 
     /// The instrumented files, in the order of the program's units.

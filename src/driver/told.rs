@@ -22,8 +22,8 @@ pub(super) fn left_out(file: &InstrumentedFile) -> Vec<String> {
 }
 
 /// What of it has no counters.
-pub(super) fn uncounted(file: &InstrumentedFile) -> Vec<String> {
-    file.unit.uncounted.iter().map(|uncounted| line(file, "not counted", uncounted)).collect()
+pub(super) fn uncounted(file: &InstrumentedFile, not_done: &str) -> Vec<String> {
+    file.unit.uncounted.iter().map(|uncounted| line(file, not_done, uncounted)).collect()
 }
 
 /// A line for the user about something that has not been done.

@@ -192,7 +192,9 @@ pub fn try_out(program: &Program, trial: &Trial<'_>, stop: Stop<'_>) -> Result<T
     let in_directory = |name: &str| trial.directory.join(name);
     let written = |path: PathBuf| move |cause| ExecuteError::Write { path, cause };
     fs::create_dir_all(&trial.directory).map_err(written(trial.directory.clone()))?;
-    let _ = fs::remove_file(in_directory("report"));
+    for left in ["report", "reached"] {
+        let _ = fs::remove_file(in_directory(left));
+    }
     let create = |name: &str| File::create(in_directory(name)).map_err(written(in_directory(name)));
     let mut command = Command::new(&program.executable);
     command.args(trial.arguments).stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);

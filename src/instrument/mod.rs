@@ -124,7 +124,7 @@ pub struct Instrumented {
     pub points: Vec<coverage::Point>,
     /// Mutants, by id; none where none were asked for.
     pub mutants: Vec<mutant::Mutant>,
-    /// What has no point, of what would have one elsewhere.
+    /// What has no point, or no mutants, of what would have some elsewhere.
     pub uncounted: Vec<LeftOut>,
     /// What may access memory and is not instrumented, in the order of the text.
     pub left_out: Vec<LeftOut>,

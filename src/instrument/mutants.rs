@@ -196,9 +196,12 @@ impl<'a> Mutators<'_, 'a> {
     }
 
     /// The tokens of a place that may have mutants, and where it is in the text.
-    fn of(&self, expr: &Expr) -> Option<(Range<usize>, Span)> {
+    fn of(&mut self, expr: &Expr) -> Option<(Range<usize>, Span)> {
         let range = self.tokens.range(expr.span)?;
-        let span = self.plain(range.clone())?;
+        let Some(span) = self.plain(range.clone()) else {
+            self.notes.leave_uncounted(expr.span, "code that a macro brings");
+            return None;
+        };
         (self.untouched.is_empty() || !self.is_untouched(span)).then_some((range, span))
     }
 

@@ -24,7 +24,7 @@ pub(in crate::cli) struct MutateArgs {
     /// These operators alone (see `raceproof explain OPERATOR`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = operator(), help_heading = "Mutants")]
     pub(in crate::cli) operators: Vec<Operator>,
-    /// Those mutants alone that are on lines which have changed since this revision of git
+    /// Those mutants alone that are on lines of the named files which have changed since this revision of git
     #[arg(long, value_name = "REV", help_heading = "Mutants")]
     pub(in crate::cli) in_diff: Option<String>,
     /// So many mutants, chosen at random

@@ -4,8 +4,8 @@
 //! is told which one it is. A campaign goes on in this order:
 //!
 //! 1. [`Campaign::begin`] lists the mutants, and takes out those that the source suppresses.
-//! 2. [`Campaign::prove_mutants`] takes out those of which a proof says what a test would have to find out ([`proofs`]).
-//! 3. [`Campaign::baseline`] runs the program as it is, learns what it always does ([`oracle`]), and which mutants it reaches.
+//! 2. [`Campaign::baseline`] runs the program as it is, learns what it always does ([`oracle`]), and which mutants it reaches.
+//! 3. [`Campaign::prove_mutants`] takes out those of which a proof says what a test would have to find out ([`proofs`]).
 //! 4. [`Campaign::try_out`] runs the others, several at once, each as often as was asked.
 //!
 //! Guarantees: outcomes do not depend on the order in which mutants are tried nor on how many run at once, as far as the program's own
@@ -42,24 +42,24 @@ const MOST_BUILDS: usize = 5;
 
 /// Builds a program with its mutants. Lines that a compiler does not take with them have none; they are told as remarks.
 pub fn build(request: &mut Request, stop: Stop<'_>) -> Result<(Built, Vec<String>), RunError> {
-    for _ in 1..MOST_BUILDS {
+    let mut builds = 1;
+    let built = loop {
         let error = match run::build(run::prepare(request)?, request, stop) {
-            Ok(built) => {
-                let told = |(path, line): &(String, u32)| {
-                    format!("{path}:{line}: not mutated: the compiler does not take the line with mutants in it")
-                };
-                return Ok((built, request.untouched.iter().map(told).collect()));
-            }
+            Ok(built) => break built,
             Err(error) => error,
         };
         let known = request.untouched.len();
         request.untouched.extend(error.compiler_messages().into_iter().flat_map(places_of_errors));
-        if request.untouched.len() == known {
+        if request.untouched.len() == known || builds == MOST_BUILDS {
             return Err(error);
         }
-    }
-    let built = run::build(run::prepare(request)?, request, stop)?;
-    Ok((built, Vec::new()))
+        builds += 1;
+    };
+    let told = |(path, line): &(String, u32)| {
+        format!("{path}:{line}: not mutated: the compiler does not take the line with mutants in it")
+    };
+    let remarks = request.untouched.iter().map(told).collect();
+    Ok((built, remarks))
 }
 
 /// Files and lines of the errors that a compiler tells, and of the places from which it came there.
@@ -90,6 +90,8 @@ impl<'b> Campaign<'b> {
     /// Lists the mutants of a program. What its runs write goes below the directory.
     pub fn begin(built: &'b Built, plan: Plan, directory: PathBuf) -> Result<Campaign<'b>, MutateError> {
         let program = built.program().ok_or(MutateError::NotOfCpu)?;
+        // Programs may change their working directory.
+        let directory = std::path::absolute(&directory).unwrap_or(directory);
         Ok(Campaign { built, program, plan, candidates: listing::list(built), oracle: None, directory })
     }
 
@@ -156,7 +158,12 @@ impl<'b> Campaign<'b> {
         });
         let tried = trials.map(|trial| try_out(self.program, &trial, stop)).collect::<Result<Vec<_>, _>>()?;
         let oracle = Oracle::learn(&tried)?;
-        let told = std::fs::read_to_string(self.directory.join("baseline0").join("reached")).unwrap_or_default();
+        let remarks = oracle.remarks();
+        self.oracle = Some(oracle);
+        // A program that ends without a farewell says nothing; all mutants are tried then.
+        let Ok(told) = std::fs::read_to_string(self.directory.join("baseline0").join("reached")) else {
+            return Ok(remarks);
+        };
         let numbers = |kind: &str| -> BTreeSet<usize> {
             let lines = told.lines().filter_map(|line| line.split_once('\t'));
             lines.filter(|(word, _)| *word == kind).filter_map(|(_, number)| number.parse().ok()).collect()
@@ -171,8 +178,6 @@ impl<'b> Campaign<'b> {
                 candidate.mutant.status = Status::NotReached;
             }
         }
-        let remarks = oracle.remarks();
-        self.oracle = Some(oracle);
         Ok(remarks)
     }
 

@@ -9,14 +9,15 @@
 //!   statement of the expression, and proved like any other claim; that it is understood, and threads come there at all, is
 //!   shown by the opposite claim, which must not hold.
 //!
-//! Guarantees: what is not proved is tried. Proofs are of the launches that a check is about: those of the program, where they are found.
+//! Guarantees: what is not proved is tried. Proofs are of the launches that a check is about: those of the program where they are found, else
+//! all. A proof takes nothing for granted that the program's own does not, and is of no contract that a launch need not keep.
 //!
 //! Deliberately absent: files that are included; functions that kernels call, of whose place in a kernel nothing is said, as
 //! to values.
 
 use super::candidate::{bytes, edited};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race};
+use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race, ScopeKind};
 use crate::driver::front::FrontEnd;
 use crate::driver::options::{Fixes, Hints, Reproductions, Settings, Timings};
 use crate::driver::run::Built;
@@ -124,15 +125,13 @@ impl Prover {
     fn still_ordered(&self, report: &FileReport, function: &str) -> Option<String> {
         let concerned = self.concerned(report, function);
         let is_settled = |kernel: &&KernelReport| {
-            let before = self.unchanged(kernel);
-            is_proved(kernel)
-                && before.is_some_and(|before| is_proved(before) && is_repeatable(before))
-                && is_repeatable(kernel)
+            let is_repeatable_before = self.unchanged(kernel).is_some_and(is_repeatable);
+            self.is_proved_alike(kernel) && is_repeatable_before && is_repeatable(kernel)
         };
         let is_whole = concerned.len() == self.concerned(&self.original, function).len();
         (!concerned.is_empty() && is_whole && concerned.iter().all(is_settled)).then(|| {
             let names: Vec<&str> = concerned.iter().map(|kernel| kernel.name.as_str()).collect();
-            format!("{} proved free of races without it{}", names.join(", "), assuming(&concerned))
+            format!("{} proved free of races with the change, too{}", names.join(", "), assuming(&concerned))
         })
     }
 
@@ -148,9 +147,23 @@ impl Prover {
             return None;
         }
         let report = self.report_with(&inserted(claim));
-        let assumptions = assuming(&self.concerned(&report, function));
+        let concerned = self.concerned(&report, function);
+        if !concerned.iter().all(|kernel| self.is_proved_alike(kernel)) {
+            return None;
+        }
+        let assumptions = assuming(&concerned);
         let text = self.text.get(bytes(span)).unwrap_or_default();
         Some(format!("`{text}` is proved to give the same: {}{assumptions}", claim.condition))
+    }
+
+    /// Whether a kernel is proved, as it is without the change, and from nothing more.
+    fn is_proved_alike(&self, kernel: &KernelReport) -> bool {
+        let is_new = |before: &KernelReport, text: &str| before.assumptions.iter().all(|known| known.text != text);
+        self.unchanged(kernel).is_some_and(|before| {
+            is_proved(kernel)
+                && is_proved(before)
+                && kernel.assumptions.iter().all(|assumption| !is_new(before, &assumption.text))
+        })
     }
 
     /// Whether a claim is proved of the kernel of that name; nothing if the kernel is not decided with it.
@@ -180,9 +193,11 @@ fn inserted(claim: &Claim) -> Vec<Edit> {
     }
 }
 
-/// Whether a kernel is proved to be free of races and divergence, and nothing is open about it.
+/// Whether a kernel is proved to be free of races and divergence, and nothing is open about it, nor about its launches.
 fn is_proved(kernel: &KernelReport) -> bool {
-    kernel.race == Race::RaceFree && kernel.divergence == Divergence::Uniform && kernel.unknowns.is_empty()
+    let is_of_launches = kernel.scope.as_ref().is_some_and(|scope| scope.kind != ScopeKind::Contract);
+    let is_free = kernel.race == Race::RaceFree && kernel.divergence == Divergence::Uniform;
+    is_free && is_of_launches && kernel.unknowns.is_empty()
 }
 
 /// Whether every schedule gives the same.
