@@ -108,3 +108,30 @@ fn more_effort_takes_nothing_back() {
         }
     }
 }
+
+/// A kernel whose planes may overlap, in more ways than are looked at in a scan.
+const PLANES: &str =
+    "__global__ void planes(float *out, const float *in, int pitch, int height, int batch, float scale, int width) {
+    int x = threadIdx.x + blockIdx.x * blockDim.x;
+    int y = threadIdx.y + blockIdx.y * blockDim.y;
+    if (x >= (int)(width / scale) || y >= (int)(height / scale)) return;
+    int plane = pitch * height;
+    for (int i = blockIdx.z; i < batch; i += gridDim.z) {
+        for (int channel = 0; channel < 3; channel++) {
+            out[i * 3 * plane + y * pitch + x + channel * plane] = in[i];
+        }
+    }
+}
+";
+
+#[test]
+fn a_contract_that_was_not_sought_to_the_end_says_which_effort_does() {
+    let place = Place::with(&[("planes.cu", PLANES)]);
+    let said = |effort: &str| {
+        let output = check(&place, &["planes.cu", "--effort", effort]).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let names_effort = |text: &str| text.contains("--effort thorough looks further");
+    assert!(names_effort(&said("quick")), "{}", said("quick"));
+    assert!(!names_effort(&said("thorough")), "{}", said("thorough"));
+}

@@ -220,6 +220,11 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
             let spent = "what the effort allows was spent before every question was asked; --effort raises it";
             unknown(context, None, spent.to_owned())
         }
+        Undecided::EffortOnContract => {
+            let spent = "no condition on its launches was found under which it is free before what the effort allows was spent; \
+                         --effort thorough looks further";
+            unknown(context, None, spent.to_owned())
+        }
     }
 }
 

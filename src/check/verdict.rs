@@ -210,6 +210,8 @@ pub enum Undecided {
     },
     /// What may be spent on a kernel was.
     Effort,
+    /// What may be spent on its contract was, and there may be one.
+    EffortOnContract,
     /// There are this many accesses to one memory, too many to compare.
     TooLarge(usize),
 }

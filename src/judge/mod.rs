@@ -115,8 +115,14 @@ fn judge_as_it_stands(
     let contents = || contents::find(&case, &candidates, &program, &mut verdict);
     work::during(Stage::Contents, || work::within(allowance.contents, contents));
     work::during(Stage::Claims, || claims::settle(&case, &candidates, &program, &mut verdict));
-    let contracts = || contract::settle(&case, &candidates, &program, &mut verdict);
-    work::during(Stage::Contracts, || work::within(allowance.contracts, contracts));
+    let contracts = || {
+        contract::settle(&case, &candidates, &program, &mut verdict);
+        work::is_over()
+    };
+    let is_cut = work::during(Stage::Contracts, || work::within(allowance.contracts, contracts));
+    if is_cut && verdict.race == Race::PossiblyRacy && verdict.contract.is_none() {
+        verdict.undecided.push(Undecided::EffortOnContract);
+    }
     verdict
 }
 
