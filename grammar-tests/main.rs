@@ -57,6 +57,7 @@ mod house;
 mod instrument;
 mod laws;
 mod lowering;
+mod memory;
 mod mutants;
 mod opencl;
 mod pages;

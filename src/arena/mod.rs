@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: removal, generations and interior mutability. Passes build new arenas instead.
 
+use crate::work::memory::look;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -94,6 +95,7 @@ impl<T> Arena<T> {
 
     /// Adds `item` and returns its handle.
     pub fn push(&mut self, item: T) -> Handle<T> {
+        look();
         let handle = Handle::from_index(self.items.len());
         self.items.push(item);
         handle

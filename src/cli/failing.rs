@@ -9,7 +9,7 @@ use crate::driver::parallel::Problem;
 /// What a problem does to the exit code.
 pub(super) fn exit_of(problem: &Problem) -> Exit {
     match problem {
-        Problem::Unreadable { .. } | Problem::Misfit(_) => Exit::Usage,
+        Problem::Unreadable { .. } | Problem::TooLarge { .. } | Problem::Misfit(_) => Exit::Usage,
         Problem::Bug { .. } => Exit::Bug,
     }
 }

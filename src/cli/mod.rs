@@ -24,6 +24,7 @@ mod hosted;
 mod instrument;
 mod interrupt;
 mod keeping;
+mod memory;
 mod merge;
 mod mutate;
 mod options;

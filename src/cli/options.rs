@@ -37,6 +37,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.workload.jobs = args.work.jobs.map(usize::from);
+    options.workload.memory = Some(usize::try_from(super::memory::bytes(&args.work.memory)?)?);
     // Of standard input nothing is kept.
     if args.paths.iter().any(|path| path.as_os_str() != "-") {
         options.workload.cache = super::cache::store(&args.work.cache)?;

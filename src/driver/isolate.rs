@@ -6,8 +6,9 @@
 //!
 //! Deliberately absent: a net under stack overflow and aborts, which [`super::crash`] is. Passes bound their depth, too.
 
+use crate::work::memory::{SetAside, TooMuch};
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
@@ -17,19 +18,44 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// A panic that was caught: what it said, and where.
+/// A panic that was caught.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Panic(String);
+pub enum Panic {
+    /// A bug: what the panic said, and where.
+    #[error("{0}")]
+    Bug(String),
+    /// The work needs more memory than it may have.
+    #[error("{0}")]
+    TooMuch(TooMuch),
+}
 
-/// Runs `work`; a panic in it becomes an error that says what and where.
+impl Panic {
+    /// What it said, if it is a bug.
+    pub fn bug(&self) -> Option<String> {
+        match self {
+            Panic::Bug(message) => Some(message.clone()),
+            Panic::TooMuch(_) => None,
+        }
+    }
+
+    /// Whether memory was wanted.
+    pub fn is_of_memory(&self) -> bool {
+        matches!(self, Panic::TooMuch(_))
+    }
+}
+
+/// Runs `work`; a panic in it becomes an error that says what and where. One that sets a whole task aside goes on.
 pub fn isolated<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     HOOK.call_once(install_hook);
     DEPTH.set(DEPTH.get() + 1);
     // The state behind `work` is dropped with it, so nothing half-changed can be seen afterwards.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     DEPTH.set(DEPTH.get() - 1);
-    outcome.map_err(|_| Panic(MESSAGE.take().unwrap_or_else(|| "panic without a message".into())))
+    outcome.map_err(|payload| match payload.downcast_ref() {
+        Some(too_much) => Panic::TooMuch(*too_much),
+        None if payload.is::<SetAside>() => resume_unwind(payload),
+        None => Panic::Bug(MESSAGE.take().unwrap_or_else(|| "panic without a message".into())),
+    })
 }
 
 fn install_hook() {

@@ -105,6 +105,8 @@ pub struct Checked {
     pub report: FileReport,
     /// The message and place of each panic: bugs in raceproof.
     pub bugs: Vec<String>,
+    /// Whether no kernel was left for want of memory.
+    pub is_whole: bool,
     /// Programs that show its races, if they were asked for.
     pub drafts: Vec<reproduce::Drafted>,
     /// Whether something that a kernel reaches was not understood: what declares it may stand in another file.
@@ -170,14 +172,14 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         infer_contracts(&file, &wanted, options, &mut outcomes);
     }
     let misfits = contracts::misfits(&file, &wanted, options);
-    let mut bugs = Vec::new();
+    let (mut bugs, mut is_whole) = (Vec::new(), true);
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
     for (&function, outcome) in wanted.iter().zip(outcomes) {
         let (mut report, kernel) = outcome.unwrap_or_else(|panic| {
-            let message = panic.to_string();
-            let report = unjudged(program, function, &message);
-            bugs.push(message);
+            let report = unjudged(program, function, &panic);
+            bugs.extend(panic.bug());
+            is_whole &= !panic.is_of_memory();
             (report, Kernel::default())
         });
         let is_exception = exceptions.contains(&program.functions[function].span);
@@ -207,8 +209,8 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
             crash::entering("reproduce");
             let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
             isolate::isolated(|| reproduce::drafts((path, text), options, headers, &file, &judged, &mut kernels))
-                .unwrap_or_else(|message| {
-                    bugs.push(message.to_string());
+                .unwrap_or_else(|panic| {
+                    bugs.extend(panic.bug());
                     Vec::new()
                 })
         }
@@ -227,7 +229,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         spent: Spent::default(),
         sources: file.program.sources,
     };
-    Checked { report, bugs, drafts, incomplete: missed > 0, launches, misfits }
+    Checked { report, bugs, is_whole, drafts, incomplete: missed > 0, launches, misfits }
 }
 
 /// The findings on launches of a kernel that fail on every device. OpenCL leaves its limits to devices.
@@ -333,8 +335,12 @@ fn chosen(uses: &Uses, file: &Launched, function: FunctionId, report: &KernelRep
     found.into_iter().map(|text| Assumption { kind: AssumptionKind::Text, text: text.to_owned() }).collect()
 }
 
-/// The report of a kernel in which raceproof panicked.
-fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelReport {
+/// The report of a kernel on which raceproof failed.
+fn unjudged(program: &Program, function: FunctionId, panic: &isolate::Panic) -> KernelReport {
+    let (reason, determinism) = match panic {
+        isolate::Panic::Bug(message) => (format!("bug in raceproof: {message}"), "raceproof failed on this kernel"),
+        isolate::Panic::TooMuch(what) => (what.to_string(), "it was not judged"),
+    };
     let span = program.functions[function].span;
     let line = program.sources.start_position(span).line;
     KernelReport {
@@ -347,18 +353,13 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         race: Race::Unknown,
         divergence: Divergence::Unknown,
         scope: None,
-        determinism: Determinism::NotShown("raceproof failed on this kernel".to_owned()),
+        determinism: Determinism::NotShown(determinism.to_owned()),
         deciding: Deciding::default(),
         assumptions: Vec::new(),
         spent: Spent::default(),
         contract: None,
         findings: Vec::new(),
-        unknowns: vec![Unknown {
-            line,
-            also: Vec::new(),
-            span: Some(span),
-            reason: format!("bug in raceproof: {message}"),
-        }],
+        unknowns: vec![Unknown { line, also: Vec::new(), span: Some(span), reason }],
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Options {
 pub struct Workload {
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
+    /// Bytes that may be held while files are checked; as many as there are without a number.
+    pub memory: Option<usize>,
     /// Which files of the run the inputs are.
     pub part: Part,
     /// Where results of earlier runs are; `None` if none are kept.

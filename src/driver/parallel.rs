@@ -6,11 +6,13 @@
 //!
 //! What earlier runs have found, and what has not changed since, is not found again ([`super::cache`]).
 //!
+//! Where they hold more memory than the run may ([`memory`]), the one that holds most is left, and checked by itself at the end.
+//!
 //! Deliberately absent: what happens to one file ([`super::check_source`]) and how progress looks ([`Progress`]).
 
 use super::cache::Cache;
 use super::crash;
-use super::isolate::isolated;
+use super::isolate::{Panic, isolated};
 use super::memo::Memo;
 use super::options::{Options, Part};
 use super::repeats;
@@ -24,8 +26,10 @@ use crate::source::dependencies::{at_work, recording, working_for};
 pub use crate::source::disk::{Unread, decode, read_source as read};
 use crate::source::{SourceMap, Span};
 use crate::work::Spent;
+use crate::work::memory::{self, SetAside, TooMuch};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -75,6 +79,14 @@ pub enum Problem {
     /// What is stated of a kernel does not fit it.
     #[error("{0}; it is judged as if nothing were stated")]
     Misfit(String),
+    /// Reading the file takes more memory than the run may have.
+    #[error("cannot check {}: {too_much} (--memory allows more)", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What it wanted.
+        too_much: TooMuch,
+    },
     /// raceproof failed.
     #[error("bug in raceproof while checking {}: {message}; please report it with the file", path.display())]
     Bug {
@@ -165,14 +177,34 @@ pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progr
 type Outcomes = Mutex<Vec<Option<Outcome>>>;
 
 fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
-    let shared = Shared::of(inputs, options);
+    memory::bounded(options.workload.memory);
+    let mut shared = Shared::of(inputs, options);
+    let check = |(position, input), shared: &Shared| {
+        let outcome = crash::working_at(position, || check_one((position, input), options, shared, progress));
+        // Who was left to itself has no place any more.
+        if let Some(place) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(position) {
+            *place = outcome;
+        }
+    };
+    let set_aside = Mutex::new(BTreeSet::new());
     on_workers(options.workload.jobs, || {
         inputs.par_iter().enumerate().with_max_len(1).for_each(|(position, input)| {
-            let check = || check_one((position, input), options, &shared, progress);
-            let outcome = crash::working_at(position, check);
-            // Who was left to itself has no place any more.
-            if let Some(place) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(position) {
-                *place = outcome;
+            if let Err(SetAside) = memory::task(|| check((position, input), &shared)) {
+                set_aside.lock().unwrap_or_else(PoisonError::into_inner).insert(position);
+            }
+        });
+    });
+    let set_aside = set_aside.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if set_aside.is_empty() {
+        return;
+    }
+    // One after the other, and with nothing in memory that only saves work.
+    shared.memo = None;
+    on_workers(Some(1), || {
+        memory::alone(|| {
+            for position in set_aside {
+                let alone = memory::task(|| check((position, &inputs[position]), &shared));
+                debug_assert!(alone.is_ok(), "nothing else is under way");
             }
         });
     });
@@ -209,7 +241,7 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
         // A kernel in a header is met in several units.
         let is_new = |problem: &Problem, known: &[Problem]| match problem {
             Problem::Misfit(it) => !known.iter().any(|other| matches!(other, Problem::Misfit(other) if other == it)),
-            Problem::Unreadable { .. } | Problem::Bug { .. } => true,
+            Problem::Unreadable { .. } | Problem::TooLarge { .. } | Problem::Bug { .. } => true,
         };
         for problem in outcome.problems {
             if is_new(&problem, &run.problems) {
@@ -229,8 +261,9 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
 pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     match rayon::current_thread_index() {
         Some(_) => {
-            let (position, recorder) = (crash::at_work(), at_work());
-            let work = |item| working_for(recorder.clone(), || crash::working_at(position, || work(item)));
+            let (position, recorder, task) = (crash::at_work(), at_work(), memory::at_work());
+            let work = |item| memory::working_for(task, || crash::working_at(position, || work(item)));
+            let work = |item| working_for(recorder.clone(), || work(item));
             items.par_iter().with_max_len(1).map(work).collect()
         }
         None => items.iter().map(work).collect(),
@@ -252,13 +285,15 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send)
 /// What came of one input.
 struct Outcome {
     file: FileReport,
+    /// Whether no kernel was left for want of memory.
+    is_whole: bool,
     problems: Vec<Problem>,
     drafts: Vec<Drafted>,
 }
 
 impl Outcome {
     fn unread(path: &Path, options: &Options, problem: Problem) -> Outcome {
-        Outcome { file: unread(path, options), problems: vec![problem], drafts: Vec::new() }
+        Outcome { file: unread(path, options), is_whole: true, problems: vec![problem], drafts: Vec::new() }
     }
 }
 
@@ -275,11 +310,11 @@ fn check_one(
     let cache = shared.cache.as_ref().filter(|_| input.on_disk().is_some() && !crash::is_lost(position));
     let kept = cache.and_then(|cache| cache.look_up(path, &shared.units));
     let outcome = match kept {
-        Some(file) => Outcome { file, problems: Vec::new(), drafts: Vec::new() },
+        Some(file) => Outcome { file, is_whole: true, problems: Vec::new(), drafts: Vec::new() },
         None => {
             let (outcome, dependencies) = recording(|| found((position, input), options, shared));
             // Of what was under way when the run was ended, parts may be missing.
-            let is_whole = outcome.problems.is_empty() && !progress.stops();
+            let is_whole = outcome.is_whole && outcome.problems.is_empty() && !progress.stops();
             if let Some(cache) = cache.filter(|_| is_whole) {
                 cache.keep(path, &outcome.file, dependencies);
             }
@@ -303,11 +338,15 @@ fn found((position, input): (usize, &Input), options: &Options, shared: &Shared)
             crash::overflow_if_planted(path);
             check_bytes(path, &bytes, options, shared)
         }) {
-            Ok(Checked { report, bugs, drafts, misfits, .. }) => {
+            Ok(Checked { report, bugs, is_whole, drafts, misfits, .. }) => {
                 let misfits = misfits.into_iter().map(Problem::Misfit);
-                Outcome { file: report, problems: bugs.into_iter().map(bug).chain(misfits).collect(), drafts }
+                let problems = bugs.into_iter().map(bug).chain(misfits).collect();
+                Outcome { file: report, is_whole, problems, drafts }
             }
-            Err(panic) => Outcome::unread(path, options, bug(panic.to_string())),
+            Err(Panic::Bug(message)) => Outcome::unread(path, options, bug(message)),
+            Err(Panic::TooMuch(too_much)) => {
+                Outcome::unread(path, options, Problem::TooLarge { path: path.to_path_buf(), too_much })
+            }
         },
     }
 }

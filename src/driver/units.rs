@@ -137,6 +137,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
     Checked {
         report,
         bugs: own.bugs.into_iter().chain(other.bugs).collect(),
+        is_whole: own.is_whole && other.is_whole,
         incomplete: other.incomplete,
         launches: other.launches,
         drafts: other.drafts,

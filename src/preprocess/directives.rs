@@ -20,6 +20,7 @@ use super::uses::Uses;
 use super::{ForcedInclude, IncludedPart, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
 use crate::diagnostic::Severity;
 use crate::source::{FileId, Language, SourceMap, Span};
+use crate::work::memory::look;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -165,6 +166,7 @@ impl<'a> Preprocessor<'a> {
         self.stack.push(Open::new(main, tokens));
         self.force_includes(main);
         while let Some(token) = self.expanded() {
+            look();
             result.push(token);
         }
         if self.told.gave_up {

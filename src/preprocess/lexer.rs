@@ -7,6 +7,7 @@
 use super::interner::Interner;
 use super::{Token, TokenFlags, TokenKind};
 use crate::source::{FileId, Language, Span};
+use crate::work::memory::look;
 
 /// Splits `text`, the text of `file`, into tokens.
 pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut Interner) -> Vec<Token> {
@@ -27,6 +28,7 @@ pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut I
         } else {
             primary(&source[start..end])
         };
+        look();
         tokens.push(Token { text: interner.intern(spelling), kind, span, flags: spaced });
     }
     tokens

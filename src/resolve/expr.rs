@@ -16,6 +16,7 @@ use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
 use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding};
+use crate::work::memory::look;
 
 /// Instances of variable templates beyond which no more are made.
 const MOST_INSTANCES: usize = 10_000;
@@ -29,6 +30,7 @@ impl<'u> Resolver<'u> {
         if self.depth > DEPTH_LIMIT {
             return self.unsupported(value.span, "expression nested too deeply");
         }
+        look();
         self.depth += 1;
         let result = self.expr_kind(value);
         self.depth -= 1;

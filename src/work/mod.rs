@@ -8,6 +8,7 @@
 //! - [`within`] limits what a piece of work may take, and [`is_over`] tells those who do it that it is taken: they give up
 //!   what they seek, as if there were none. What has to come to its end is [`unlimited`].
 //! - [`during`] says to which stage work belongs, and [`measured`] gives what a piece of work took by stage.
+//! - [`memory`] counts what the process holds, and bounds it.
 //! - [`watched`] tells people what threads are at.
 //!
 //! Guarantees: all that is counted and timed here is of one thread. A piece of work that is begun while another one waits on
@@ -15,6 +16,7 @@
 //!
 //! Deliberately absent: what a solver does, which counts its own resources (`smt`), and what libclang does; both are timed.
 
+pub mod memory;
 pub mod watched;
 
 use std::cell::{Cell, RefCell};
@@ -173,6 +175,7 @@ impl Meter {
 
 /// Does `work` as a part of `stage`, unless the stage under way keeps what is done for it.
 pub fn during<R>(stage: Stage, work: impl FnOnce() -> R) -> R {
+    memory::look();
     let before = METER.with_borrow_mut(|meter| {
         let meter = meter.as_mut().filter(|meter| meter.stage != stage && meter.stage.gives_away())?;
         Some(meter.book(stage))
@@ -248,6 +251,7 @@ impl Drop for Waiting {
 
 /// Does `work`, which may take so many units, and no more than what it is a part of may take.
 pub fn within<R>(units: u64, work: impl FnOnce() -> R) -> R {
+    memory::look();
     let end = spent().saturating_add(units).min(END.with(Cell::get));
     let _before = Ends::at(end);
     work()

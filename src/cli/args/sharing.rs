@@ -15,6 +15,9 @@ pub(in crate::cli) struct WorkArgs {
     /// Files to check at once [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) jobs: Option<u16>,
+    /// The most memory to hold: a file that needs more by itself is told, and all others are checked
+    #[arg(long, value_name = "SIZE", default_value = "1500M")]
+    pub(in crate::cli) memory: String,
     /// Check the K-th of N shares of the files, with all files in sight; `raceproof merge` makes one report of the N that are
     /// written (with --format json or sarif)
     #[arg(long, value_name = "K/N", value_parser = portion, conflicts_with_all = ["fix", "reproduce", "max_findings"])]

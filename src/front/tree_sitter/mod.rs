@@ -11,6 +11,7 @@
 
 mod chunks;
 mod convert;
+mod memory;
 mod names;
 mod rewrite;
 
@@ -19,10 +20,11 @@ use crate::front::mentions::mentions;
 use crate::preprocess::{self, Options, Output};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, Aside, Item, Unit};
+use crate::work;
 use names::Names;
 use rewrite::Buffer;
-use std::ops::Range;
-use tree_sitter::{Parser, Tree};
+use std::ops::{ControlFlow, Range};
+use tree_sitter::{ParseOptions, Parser, Tree};
 
 /// What parsing a file gives.
 #[derive(Debug)]
@@ -133,9 +135,22 @@ fn tree_of_tokens(output: &Output, tokens: Range<usize>, names: &Names, options:
     Some((buffer, tree))
 }
 
-/// The concrete tree of `text`.
+/// The concrete tree of `text`, of which some take much memory.
 fn tree_of(text: &str) -> Option<Tree> {
+    memory::shared();
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).ok()?;
-    parser.parse(text, None)
+    let mut ending = None;
+    let mut look = |_: &tree_sitter::ParseState| {
+        ending = work::memory::ending();
+        if ending.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut look);
+    let rest = &mut |at, _| text.as_bytes().get(at..).unwrap_or(&[]);
+    let tree = parser.parse_with_options(rest, None, Some(options));
+    if let Some(ending) = ending {
+        drop(parser);
+        ending.end();
+    }
+    tree
 }

@@ -26,6 +26,7 @@ mod tickets;
 use super::{Access, Before, Claim, Fact, Fence, Guard, Lock, Node, Protocol, Step, Sync, Ticket};
 use crate::calculus::{self, AtomicOp, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
+use crate::work::memory::look;
 use state::{Mode, State};
 
 /// Statements nested deeper than this are not executed; recursive passes over the tree rely on the bound.
@@ -62,6 +63,7 @@ pub fn infer(kernel: &Kernel) -> Protocol {
 fn statements(state: &mut State<'_>, body: &[Stmt]) -> Vec<Node> {
     let mut nodes = Vec::new();
     for statement in body {
+        look();
         execute(state, statement, &mut nodes);
     }
     nodes

@@ -21,6 +21,7 @@ use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{Output, Token, TokenKind};
 use crate::source::{Language, Span};
 use crate::syntax::{self, Aside, Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, words};
+use crate::work::memory::look;
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -151,6 +152,7 @@ impl<'a> Converter<'a> {
             self.report(self.span(node), NESTED_TOO_DEEPLY);
             return None;
         }
+        look();
         self.depth += 1;
         let result = convert(self);
         self.depth -= 1;
