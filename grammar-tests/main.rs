@@ -25,6 +25,7 @@
 //! - [`resolution`]: source text to typed programs.
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`run`]: programs that are built and executed on the machine's own compiler.
+//! - [`schedule`]: faults that only some orders of blocks and threads show, and deadlocks, through the real binary.
 //! - [`show`]: what intermediate forms look like.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`support`]: how much is tried, which cases are drawn, what is remembered, what a test needs of the machine.
@@ -68,6 +69,7 @@ mod reproduce;
 mod resolution;
 mod rules;
 mod run;
+mod schedule;
 mod show;
 mod solver;
 mod stated;

@@ -46,6 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("amplify", &["flow", "calculus"]),
     ("coverage", &["diagnostic"]),
     ("mutation", &["diagnostic"]),
+    ("schedule", &[]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &["children"]),
     // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know
@@ -78,6 +79,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "amplify",
             "coverage",
             "mutation",
+            "schedule",
             "children",
             "diagnostic",
             "preprocess",

@@ -40,6 +40,7 @@ pub mod protocol;
 pub mod prove;
 pub mod reproduce;
 pub mod resolve;
+pub mod schedule;
 pub mod settle;
 pub mod smt;
 pub mod source;

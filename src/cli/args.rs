@@ -5,11 +5,13 @@
 mod judging;
 mod keeping;
 mod mutating;
+mod scheduling;
 mod sharing;
 mod tracing;
 
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
+pub(super) use scheduling::{Compare, ScheduleArgs};
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
@@ -49,6 +51,8 @@ pub(super) enum Command {
     Cover(CoverArgs),
     /// Build a CUDA program with its mutants, execute it with each, and say which of them its tests tell apart
     Mutate(MutateArgs),
+    /// Build a CUDA program, execute it under many schedules, and say what depends on them, and which of them end in deadlock
+    Schedule(ScheduleArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules

@@ -31,6 +31,7 @@ mod options;
 mod output;
 mod progress;
 mod run;
+mod schedule;
 mod shard;
 mod show;
 mod trace;
@@ -94,6 +95,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Amplify(args) => amplify::run(args),
         Command::Cover(args) => cover::run(args),
         Command::Mutate(args) => mutate::run(args),
+        Command::Schedule(args) => schedule::run(args),
         Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -279,7 +279,7 @@ fn reading_options(request: &Request) -> Options {
 /// What the text is instrumented for.
 fn purpose(request: &Request) -> Purpose<'_> {
     match request.build.logging {
-        Logging::Full | Logging::Plain => Purpose::Log,
+        Logging::Full | Logging::Plain | Logging::Scheduled => Purpose::Log,
         Logging::Coverage => Purpose::Cover,
         Logging::Mutants => Purpose::Mutate(&request.untouched),
     }
@@ -307,6 +307,11 @@ fn instrumented(
 }
 
 impl Built {
+    /// Where everything is that goes away with the program.
+    pub(super) fn scratch_path(&self) -> &Path {
+        self.scratch.path()
+    }
+
     /// A path for the log, if the user does not want to keep it.
     pub fn scratch_log(&self) -> PathBuf {
         self.scratch.path().join("run.trace")

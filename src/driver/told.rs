@@ -44,7 +44,8 @@ pub(super) fn place(file: &InstrumentedFile, span: Span) -> String {
 pub(super) fn tell(event: &Event, back_end: &str, files: &[InstrumentedFile]) -> Option<Told> {
     let kernel = &event.kernel;
     let (message, rule) = match event.kind {
-        EventKind::Launch => return None,
+        // `driver/schedule` says the second three.
+        EventKind::Launch | EventKind::Deadlock | EventKind::Stuck | EventKind::Unhonoured => return None,
         EventKind::Divergence => {
             (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence"))
         }

@@ -20,6 +20,7 @@ pub mod opencl;
 pub mod process;
 pub mod program;
 pub mod report;
+pub mod scheduled;
 pub mod scratch;
 
 use std::path::PathBuf;

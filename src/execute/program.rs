@@ -42,6 +42,8 @@ pub enum Logging {
     Coverage,
     /// They are not: the program holds its mutants. For the CPU.
     Mutants,
+    /// They are if a run asks for it, and the program keeps to the schedule that it is given. For the CPU.
+    Scheduled,
 }
 
 /// How to build.
@@ -189,30 +191,46 @@ impl Tried {
 /// Runs a program with nobody looking. Its blocks run one after the other, so that the same seed gives the same run, and
 /// many such runs can go on at once.
 pub fn try_out(program: &Program, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Tried, ExecuteError> {
-    let in_directory = |name: &str| trial.directory.join(name);
-    let written = |path: PathBuf| move |cause| ExecuteError::Write { path, cause };
-    fs::create_dir_all(&trial.directory).map_err(written(trial.directory.clone()))?;
-    for left in ["report", "reached"] {
-        let _ = fs::remove_file(in_directory(left));
-    }
-    let create = |name: &str| File::create(in_directory(name)).map_err(written(in_directory(name)));
-    let mut command = Command::new(&program.executable);
-    command.args(trial.arguments).stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
-    command.env("RACEPROOF_REPORT", in_directory("report")).env("RACEPROOF_SEED", trial.seed.to_string());
-    command.env("RACEPROOF_WORKERS", "1").env_remove("RACEPROOF_LOG");
+    let mut command = unwatched(program, trial.arguments, &trial.directory)?;
+    command.env("RACEPROOF_SEED", trial.seed.to_string());
     match trial.mutant {
         Some(number) => command.env("RACEPROOF_MUTANT", number.to_string()),
         None => command.env_remove("RACEPROOF_MUTANT"),
     };
     match trial.tells_reached {
-        true => command.env("RACEPROOF_COVER", in_directory("reached")),
+        true => command.env("RACEPROOF_COVER", trial.directory.join("reached")),
         false => command.env_remove("RACEPROOF_COVER"),
     };
+    tried(&mut command, &trial.directory, trial.timeout, stop)
+}
+
+/// A run with nobody looking, whose output goes into a directory, with one OS thread and without a log.
+pub(super) fn unwatched(program: &Program, arguments: &[OsString], directory: &Path) -> Result<Command, ExecuteError> {
+    let written = |path: PathBuf| move |cause| ExecuteError::Write { path, cause };
+    fs::create_dir_all(directory).map_err(written(directory.to_path_buf()))?;
+    for left in ["report", "reached"] {
+        let _ = fs::remove_file(directory.join(left));
+    }
+    let create = |name: &str| File::create(directory.join(name)).map_err(written(directory.join(name)));
+    let mut command = Command::new(&program.executable);
+    command.args(arguments).stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
+    command.env("RACEPROOF_REPORT", directory.join("report"));
+    command.env("RACEPROOF_WORKERS", "1").env_remove("RACEPROOF_LOG");
+    Ok(command)
+}
+
+/// Runs such a run.
+pub(super) fn tried(
+    command: &mut Command,
+    directory: &Path,
+    timeout: Duration,
+    stop: Stop<'_>,
+) -> Result<Tried, ExecuteError> {
     let start = Instant::now();
-    let ended = process::run(&mut command, Some(trial.timeout), stop)?;
+    let ended = process::run(command, Some(timeout), stop)?;
     let took = start.elapsed();
-    let output = String::from_utf8_lossy(&fs::read(in_directory("stdout")).unwrap_or_default()).into_owned();
-    Ok(Tried { ended, output, events: report::read(&in_directory("report")), took })
+    let output = String::from_utf8_lossy(&fs::read(directory.join("stdout")).unwrap_or_default()).into_owned();
+    Ok(Tried { ended, output, events: report::read(&directory.join("report")), took })
 }
 
 /// Runs a program. Its output is the user's; so is its input, unless that is a terminal, which only one group of

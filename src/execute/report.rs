@@ -39,6 +39,12 @@ pub enum EventKind {
     Unsupported,
     /// A launch is not logged, or not to its end.
     Unlogged,
+    /// A scheduled run is in deadlock.
+    Deadlock,
+    /// Threads that are stuck in it: what they wait for, the number of a site, how many, the first thread and its block.
+    Stuck,
+    /// A schedule cannot be kept to.
+    Unhonoured,
     /// Anything else.
     Other,
 }
@@ -55,6 +61,9 @@ impl EventKind {
             "crash" => EventKind::Crash,
             "unlogged" => EventKind::Unlogged,
             "unsupported" => EventKind::Unsupported,
+            "deadlock" => EventKind::Deadlock,
+            "stuck" => EventKind::Stuck,
+            "unhonoured" => EventKind::Unhonoured,
             _ => EventKind::Other,
         }
     }

@@ -5,6 +5,7 @@
 //! many lines they write, none is compared.
 
 use super::plan::MutateError;
+use crate::driver::lines::{ended, is_of_time};
 use crate::execute::process::Ended;
 use crate::execute::program::Tried;
 use crate::execute::report::{Event, EventKind};
@@ -20,30 +21,6 @@ pub(super) struct Oracle {
     slowest: Duration,
 }
 
-/// Words of lines that speak of time.
-const OF_TIME: [&str; 14] = [
-    "time",
-    "elapsed",
-    "second",
-    " sec",
-    " ms",
-    " us",
-    "µs",
-    " ns",
-    "gb/s",
-    "mb/s",
-    "flop",
-    "bandwidth",
-    "throughput",
-    "speedup",
-];
-
-/// Whether a line speaks of time, or of what follows from it.
-fn is_of_time(line: &str) -> bool {
-    let lower = line.to_lowercase();
-    lower.contains(|c: char| c.is_ascii_digit()) && OF_TIME.iter().any(|word| lower.contains(word))
-}
-
 /// What the runtime met that a test would fail for.
 fn met(events: &[Event]) -> BTreeSet<String> {
     let failing = events.iter().filter_map(|event| {
@@ -57,15 +34,6 @@ fn met(events: &[Event]) -> BTreeSet<String> {
         Some(format!("{what} in {}", event.kernel))
     });
     failing.collect()
-}
-
-/// How a run ended, in words that go behind a subject.
-fn ended(ended: Ended) -> String {
-    match ended {
-        Ended::Exited(status) => format!("exits with status {status}"),
-        Ended::Signalled(signal) => format!("is ended by signal {signal}"),
-        Ended::TimedOut => "does not end in time".to_owned(),
-    }
 }
 
 impl Oracle {

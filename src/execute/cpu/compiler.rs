@@ -86,8 +86,10 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsS
         ["-std=gnu++17", "-O2", "-w", "-fno-strict-aliasing", "-x", "c++"].map(OsString::from).into();
     arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
     arguments.push(format!("-DRACEPROOF_FIRST_POINT={}", source.first_point).into());
-    if options.logging != Logging::Full {
-        arguments.push("-DRACEPROOF_PLAIN".into());
+    match options.logging {
+        Logging::Full => {}
+        Logging::Scheduled => arguments.push("-DRACEPROOF_SCHEDULED".into()),
+        Logging::Plain | Logging::Coverage | Logging::Mutants => arguments.push("-DRACEPROOF_PLAIN".into()),
     }
     for (name, value) in &options.defines {
         arguments.push(format!("-D{name}={value}").into());

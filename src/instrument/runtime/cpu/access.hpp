@@ -38,6 +38,9 @@ struct sites {
 };
 }  // namespace
 
+constexpr uint32_t STEPS_BEFORE_OTHERS = 1 << 16;
+void sample_event(uint32_t site, Kind kind);
+
 // A thread that reads the same thing over and over waits for another one: that one must get its turn.
 inline void spin() {
     if (here.in_kernel && ++here.spins >= SPINS_BEFORE_YIELD) worker->yield();
@@ -94,12 +97,33 @@ __attribute__((noinline)) inline bool look_up(uint32_t site, uintptr_t address, 
     return false;
 }
 
+// An access is an event of the schedule (plan.hpp), before it takes place.
+inline void happens(uint32_t site, Kind kind, const volatile void* place, uint32_t bytes) {
+    Here& mine = here;
+    mine.site = site;
+    if (__builtin_expect(mine.holds, 0)) worker->settle(place, bytes);
+    events.now++;
+    mine.thread->events++;
+    if (__builtin_expect(events.are_sampled, 0)) sample_event(site, kind);
+    if (__builtin_expect(mine.thread->events == mine.thread->next_change, 0)) worker->change_point(kind, place, bytes);
+    if (kind == Kind::write) {
+        events.changes++;
+        mine.spins = 0;
+    }
+    if (__builtin_expect(++mine.steps >= STEPS_BEFORE_OTHERS, 0)) worker->let_others();
+}
+
 __attribute__((always_inline)) inline void touched(uint32_t site, Kind kind, const volatile void* place, uint32_t bytes) {
 #ifndef RACEPROOF_PLAIN
     Here& mine = here;
-    if (!mine.log) return;
+    if (!is_scheduled && !mine.log) return;
     auto address = reinterpret_cast<uintptr_t>(place);
     if (address - mine.stack_low < mine.stack_bytes) return;
+    if constexpr (is_scheduled) {
+        if (!mine.in_kernel) return;
+        happens(site, kind, place, bytes);
+        if (!mine.log) return;
+    }
     Found& found = mine.found[site];
     if (__builtin_expect(address - found.base >= found.bytes, 0)) {
         if (!look_up(site, address, bytes, is_writing(kind))) return;
@@ -128,6 +152,17 @@ template <class T> __attribute__((always_inline)) static inline T& wr(uint32_t s
 
 template <class T> __attribute__((always_inline)) static inline T& rw(uint32_t site, T& place) {
     touched(site + RACEPROOF_FIRST_SITE, Kind::read, address_of(place), sizeof(T));
+    if constexpr (is_scheduled && std::is_trivially_copyable<T>::value) {
+        // Who is delayed between the two writes what it makes of what it has read before.
+        if (here.in_kernel && here.thread->events + 1 == here.thread->next_change) {
+            auto at = const_cast<void*>(address_of(place));
+            unsigned char before[sizeof(T)];
+            memcpy(before, at, sizeof(T));
+            touched(site + RACEPROOF_FIRST_SITE, Kind::write, address_of(place), sizeof(T));
+            memcpy(at, before, sizeof(T));
+            return place;
+        }
+    }
     touched(site + RACEPROOF_FIRST_SITE, Kind::write, address_of(place), sizeof(T));
     return place;
 }

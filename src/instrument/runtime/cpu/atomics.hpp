@@ -21,11 +21,23 @@ inline Shard& shard_of(uintptr_t address) {
     return shards[(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
 }
 
+// Whether what the thread has stored before is bound to be seen after it.
+inline bool is_releasing(MemoryOrder order) { return order != MemoryOrder::relaxed && order != MemoryOrder::acquire; }
+
 // Does something to a cell; `act` says whether it read, wrote, or both.
 // Does `act`, which says what it came to, and may still change the order.
 template <class Act> inline void at_cell(const volatile void* place, const MemoryOrder& order, Scope scope, Act act) {
     if (__builtin_expect(!here.in_kernel || !worker->is_told(), 1)) {
-        act();
+        if constexpr (is_scheduled) {
+            bool is_in_kernel = here.in_kernel;
+            if (is_in_kernel && is_releasing(order)) worker->write_held_now();
+            if (act() != Event::load && is_in_kernel) {
+                changed();
+                here.spins = 0;
+            }
+        } else {
+            act();
+        }
         spin();
         return;
     }
@@ -34,13 +46,18 @@ template <class Act> inline void at_cell(const volatile void* place, const Memor
     what.scope = scope;
     what.is_of_block = worker->is_only_own(address);
     what.cell = address;
+    if (is_scheduled && is_releasing(order)) worker->write_held_now();
     {
         Shard& shard = shard_of(address);
         Guard guard(shard.lock);
         what.event = act();
         what.order = order;
         uint64_t& version = shard.versions[address];
-        if (what.event != Event::load) version++;
+        if (what.event != Event::load) {
+            version++;
+            changed();
+            if constexpr (is_scheduled) here.spins = 0;
+        }
         worker->touched_cell(what, version);
     }
     spin();

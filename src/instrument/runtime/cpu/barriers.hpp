@@ -27,6 +27,8 @@ namespace raceproof {
 // updates it, who has waited reads it.
 constexpr uint64_t block_phases = 1, grid_phases = 2, cluster_phases = 3;
 inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope, MemoryOrder order) {
+    if constexpr (is_scheduled) worker->write_held_now();
+    changed();
     if (!worker->is_told()) return;
     Synchronisation what;
     what.event = event;
@@ -45,6 +47,9 @@ inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope) {
 template <class T = void> inline void fence(MemoryOrder order, Scope scope) {
     (void)&HandsOver<T>::noted;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if constexpr (is_scheduled) {
+        if (here.in_kernel) worker->orders({}, true);
+    }
     if (!here.in_kernel || !worker->is_told()) return;
     Synchronisation what;
     what.order = order;
@@ -62,6 +67,10 @@ template <class T = void> inline void __threadfence_system() {
 }
 
 inline long long clock64() {
+    if constexpr (raceproof::is_scheduled) {
+        raceproof::spin();
+        return (raceproof::events.clock += 1000) + (long long)raceproof::events.now;
+    }
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     raceproof::spin();

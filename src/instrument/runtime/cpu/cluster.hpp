@@ -12,6 +12,7 @@
 #endif
 
 #include "memory.hpp"
+#include "plan.hpp"
 
 namespace raceproof {
 
@@ -60,19 +61,21 @@ public:
         Guard guard(lock);
         members[rank] = {anchor, dynamic};
         begun++;
+        raceproof::changed();
         if (begun == blocks()) pthread_cond_broadcast(&changed);
-        while (begun < blocks()) pthread_cond_wait(&changed, &lock.mutex);
+        while (begun < blocks()) wait_outside(changed, lock);
     }
 
     // A block ends; all of its threads have returned. The last one gives the memory of all back.
     void end() {
         Guard guard(lock);
         ended++;
+        raceproof::changed();
         if (ended == blocks()) {
             for (const Array& array : arrays) Memory::the().forget_distributed(array.base);
             pthread_cond_broadcast(&changed);
         }
-        while (ended < blocks()) pthread_cond_wait(&changed, &lock.mutex);
+        while (ended < blocks()) wait_outside(changed, lock);
     }
 
     // The number of the running phase. While a thread has not arrived in it, it lasts.
@@ -88,7 +91,7 @@ public:
     bool is_over(uint64_t of) const { return phase() != of; }
     void wait(uint64_t phase) {
         Guard guard(lock);
-        while (phases == phase) pthread_cond_wait(&changed, &lock.mutex);
+        while (phases == phase) wait_outside(changed, lock);
     }
     // A thread returns, which has arrived last in the phase before `next`: it is waited for no more.
     void returned(uint64_t next) {
@@ -155,6 +158,7 @@ private:
     void open_if_all() {
         if (arrived == 0 || arrived < live) return;
         arrived = 0;
+        raceproof::changed();
         __atomic_store_n(&phases, phases + 1, __ATOMIC_RELEASE);
         pthread_cond_broadcast(&changed);
     }

@@ -6,7 +6,7 @@
 #pragma once
 
 
-#include "crash.hpp"
+#include "change_points.hpp"
 
 namespace raceproof {
 
@@ -134,10 +134,12 @@ inline void run_blocks(Launch& launch) {
     if (!worker) worker = new Worker;
     watch_this_thread();
     uint64_t block;
+    if constexpr (is_scheduled) Turns::the().enter(*worker);
     while (launch.take_block(block)) {
         worker->run_block(launch, block);
         if (launch.barrier) launch.barrier->leave();
     }
+    if constexpr (is_scheduled) Turns::the().leave(*worker);
     if (covered_points > 0) worker->coverage.flush();
 }
 
@@ -154,6 +156,7 @@ public:
         // Blocks of a cluster wait for each other.
         if (wanted < launch.cluster_blocks()) wanted = launch.cluster_blocks();
         if (wanted > MAX_OS_THREADS) wanted = MAX_OS_THREADS;
+        if (is_scheduled) wanted = 1;   // others are invited when it is their turn
         {
             Guard guard(lock);
             current = &launch;
@@ -166,6 +169,17 @@ public:
         invited = 0;
         current = nullptr;
         while (busy > 0) pthread_cond_wait(&idle, &lock.mutex);
+    }
+
+    // One more thread for the running launch, if there can be one.
+    bool invite(Launch& launch) {
+        Guard guard(lock);
+        if (current != &launch) return false;
+        if (invited + busy >= members) hire();
+        if (invited + busy >= members) return false;
+        invited++;
+        pthread_cond_signal(&work);
+        return true;
     }
 
     // One more thread for the running launch, because those that there are wait for a block that has not begun.
@@ -186,6 +200,7 @@ private:
     }
 
     void hire() {
+        if (members >= MAX_OS_THREADS) return;
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         // Shared memory of kernels is thread-local storage, which comes out of this.
@@ -226,6 +241,7 @@ private:
     Launch* current = nullptr;
 };
 
+inline bool invite(Launch& launch) { return Crew::the().invite(launch); }
 inline void start_company(Launch& launch) { Crew::the().join_in(launch); }
 
 // Leaves grid and block for the kernel that is called next on this thread.
@@ -251,7 +267,9 @@ inline void run_launch(Launch& launch, const std::string& arguments) {
     uint32_t block[3] = {launch.block.x, launch.block.y, launch.block.z};
     launch.log_id = log.launch(launch.kernel, grid, block, launch.dynamic_bytes, arguments.c_str());
     watch_for_crashes();
+    if constexpr (is_scheduled) begin_schedule(launch);
     Crew::the().run(launch);
+    if constexpr (is_scheduled) end_schedule(launch, arguments);
     log.finished(launch.log_id);
     failed(launch.failure);
 }

@@ -16,7 +16,7 @@ public:
         if (++arrived >= expected) {
             next_round();
         } else {
-            while (round == rounds) pthread_cond_wait(&changed, &lock.mutex);
+            while (round == rounds) wait_outside(changed, lock);
         }
     }
 
@@ -30,6 +30,7 @@ private:
     void next_round() {
         arrived = 0;
         rounds++;
+        raceproof::changed();
         pthread_cond_broadcast(&changed);
     }
 
@@ -56,6 +57,7 @@ struct Launch {
     uint64_t first = 0, step = 1;          // of that order: which block, or cluster, comes first, and how far it is to the next
     Lock halves_lock;                      // of the halves of a barrier of the grid: threads that have arrived, and
     uint64_t half_arrived = 0, half_phase = 0;   // how often all have
+    std::vector<uint32_t> order, thread_order;   // in which blocks and the threads of each begin, if a schedule says so
     uint64_t tickets = 0;                  // of what orders its threads
     int failure = 0;                       // cudaError_t of the first thread that failed
 
@@ -66,7 +68,10 @@ struct Launch {
         block = cluster_blocks() > 1 ? block_of_turn(turn) : taken_at(turn, blocks);
         return turn < blocks;
     }
-    uint64_t taken_at(uint64_t turn, uint64_t count) const { return (first + turn * step) % count; }
+    uint64_t taken_at(uint64_t turn, uint64_t count) const {
+        if (turn < order.size()) return order[turn];
+        return (first + turn * step) % count;
+    }
     // A step that has no factor in common with the number of blocks leads to each of them once.
     void shuffle_blocks(uint64_t seed, uint64_t count) {
         auto share_factor = [](uint64_t a, uint64_t b) {
@@ -103,22 +108,6 @@ struct Launch {
     uint3 place_of(uint64_t number) const {
         return {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
     }
-};
-
-// A small generator of good quality (splitmix64): schedules depend on nothing but the seed.
-class Random {
-public:
-    explicit Random(uint64_t seed) : state(seed) {}
-    uint64_t next() {
-        uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-    uint32_t below(uint32_t limit) { return uint32_t((next() >> 32) * limit >> 32); }
-
-private:
-    uint64_t state;
 };
 
 // RACEPROOF_SEED: 0 runs threads in order.

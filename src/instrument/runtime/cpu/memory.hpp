@@ -85,6 +85,15 @@ public:
         return true;
     }
 
+    // All allocations that are there.
+    template <class F> void each(const F& tell) {
+        begin();
+        Guard guard(lock);
+        for (const auto& [base, allocation] : known) {
+            if (allocation.space != Space::distributed) tell(allocation);
+        }
+    }
+
     // The id of an array in shared memory. Every OS thread has its own at another address; `place` is the distance from
     // something else of the thread, which is the same in all of them.
     uint32_t shared(const char* name, size_t bytes, uintptr_t place) {

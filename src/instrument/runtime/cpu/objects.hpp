@@ -8,7 +8,6 @@
 
 namespace raceproof {
 
-constexpr uint32_t NO_SITE = UINT32_MAX;
 inline thread_local uint32_t told_site = NO_SITE;
 
 // What follows is done to `object` at that site.

@@ -23,7 +23,8 @@ inline void Worker::become(uint32_t thread) {
     here.stack_low = reinterpret_cast<uintptr_t>(on->low);
     here.stack_bytes = on->bytes;
     here.is_announced = false;
-    here.spins = 0;
+    here.spins = here.steps = 0;
+    here.thread = &threads[thread];
 }
 
 inline void Worker::begin_thread() {
@@ -37,6 +38,7 @@ inline void Worker::begin_thread() {
 
 inline void Worker::end_thread() {
     if (!copies.empty()) finish_copies(current);
+    if constexpr (is_scheduled) orders({});
     lane_is_done(current);
     uint32_t next = pick();
     if (next == NOBODY) {
@@ -78,6 +80,7 @@ inline void Worker::leave() {
 }
 
 inline void Worker::abandon() {
+    if constexpr (is_scheduled) orders({}, true);
     lane_is_done(current);
     uint32_t next = pick();
     Fiber* mine = on;
@@ -108,6 +111,7 @@ inline uint32_t Worker::take_ready() {
 }
 
 inline uint32_t Worker::pick() {
+    if constexpr (is_scheduled) return pick_scheduled();
     for (;;) {
         if (started < size) {
             // In order, threads that wait for others of their warp go on first; else either may.
@@ -130,6 +134,10 @@ inline uint32_t Worker::pick() {
 }
 
 inline void Worker::shuffle_order() {
+    if (!launch->thread_order.empty()) {
+        std::copy(launch->thread_order.begin(), launch->thread_order.end(), order.begin());
+        return;
+    }
     for (uint32_t i = 0; i < size; i++) order[i] = i;
     if (!is_random) return;
     for (uint32_t i = size; i > 1; i--) std::swap(order[i - 1], order[random.below(i)]);
@@ -155,7 +163,9 @@ inline void Worker::release_barrier() {
     is_mixed = false;
     idle_yields = 0;
     barrier_passed();
-    for (uint32_t thread = 0; thread < size; thread++) {
+    changed();
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t thread = order[i];
         if (threads[thread].state != State::at_barrier) continue;
         threads[thread].epochs.block++;
         make_ready(thread);
@@ -167,7 +177,9 @@ inline void Worker::release_grid() {
     idle_yields = 0;
     launch->barrier->wait();
     barrier_passed();
-    for (uint32_t thread = 0; thread < size; thread++) {
+    changed();
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t thread = order[i];
         if (threads[thread].state != State::at_grid) continue;
         threads[thread].epochs.grid++;
         threads[thread].epochs.block++;
@@ -237,6 +249,10 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         ready.resize(size);
     }
     halves = Halves{};
+    delays.clear();
+    spinning.clear();
+    held.clear();
+    here.holds = false;
     copies.clear();
     started = ready_first = ready_count = arrived = truths = at_grid = at_cluster = gathering = idle_yields = at_end = 0;
     is_mixed = false;
@@ -252,8 +268,12 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         thread.cluster_arrivals = 0;
         thread.at_end = false;
         thread.point = NO_POINT;
+        thread.spin = Spin{};
+        thread.events = 0;
+        thread.next_change = UINT64_MAX;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
+    if constexpr (is_scheduled) take_changes();
     for (uint32_t first = 0; first < size; first += 32) {
         warps[first / 32].live = size - first >= 32 ? ~0u : (1u << (size - first)) - 1;
     }
@@ -294,6 +314,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
 inline void Worker::lane_is_done(uint32_t thread) {
     threads[thread].state = State::done;
     live--;
+    changed();
     Warp& of = warps[thread / 32];
     of.live &= ~(1u << thread % 32);
     for (Rendezvous* met : of.open) {

@@ -10,6 +10,7 @@ constexpr uint8_t SYNC = 1;
 // Gives the meeting after all lanes of `mask` that live have come; the caller reads from it and then takes leave.
 inline Rendezvous* Worker::arrive(uint32_t mask, uint8_t kind, const void* value, size_t bytes, bool truth,
                                   Place place) {
+    if (is_scheduled && kind == SYNC) orders(place);
     Warp& mine = warp();
     uint32_t bit = 1u << lane();
     if (!(mask & bit)) {
@@ -98,6 +99,7 @@ inline void Worker::take(Rendezvous* met) {
 
 inline TileMeeting* Worker::arrive_tile(uint32_t first, uint32_t threads_of, bool is_sync, const void* value,
                                         size_t bytes, Place place) {
+    if (is_scheduled && is_sync) orders(place);
     TileMeeting* met = nullptr;
     for (TileMeeting* open : open_tiles) {
         bool is_same = !open->complete && open->first == first && open->is_sync == is_sync;

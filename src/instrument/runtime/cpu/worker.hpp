@@ -23,7 +23,32 @@ template <class = void> struct HandsOver {
 };
 template <class T> const bool HandsOver<T>::noted = (program_hands_over = true);
 
-enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, at_cluster, at_object, done };
+constexpr uint32_t NO_SITE = UINT32_MAX;
+
+enum class State : uint8_t {
+    fresh, ready, at_barrier, at_warp, gathering, at_grid, at_cluster, at_object, delayed, spinning, done
+};
+
+// What a block may do that has the turn again (turns.hpp).
+enum class Grant : uint8_t { look_again, delayed, spinner };
+
+// How a thread spins: where, since which change, and whether it does what it did before.
+struct Spin {
+    uint32_t site = NO_SITE;
+    uint64_t seen = UINT64_MAX;   // the changes that it knows of
+    uint64_t since = UINT64_MAX;  // the change since which it is looked at
+    uint64_t state = 0, rounds = 0;
+    bool is_cycle = false;
+};
+
+// A store that only its own thread sees so far.
+struct Held {
+    uint32_t thread;
+    char* place;
+    uint32_t bytes;
+    bool is_done;   // it has been executed, and taken back
+    unsigned char before[16], after[16];
+};
 
 struct Thread {
     Fiber* fiber = nullptr;
@@ -38,6 +63,8 @@ struct Thread {
     Synchronisation last_load;      // the last atomic that read only,
     uint64_t last_version = 0;      // and what its cell was when it did
     size_t point = NO_POINT;        // the point of coverage of the barrier that it comes to
+    Spin spin;
+    uint64_t events = 0, next_change = UINT64_MAX;   // of a scheduled run (plan.hpp)
 };
 
 // Where lanes of a warp that call the same intrinsic meet.
@@ -100,6 +127,10 @@ struct Here {
     Found* found = nullptr;       // by site
     uint32_t spins = 0;           // volatile reads and atomics since something happened
     bool in_kernel = false;
+    bool holds = false;           // a store of one of the threads
+    uint32_t site = NO_SITE;      // of the last event
+    uint32_t steps = 0;           // events since another thread ran
+    Thread* thread = nullptr;     // that runs
 };
 inline thread_local Here here{};
 
@@ -115,6 +146,7 @@ public:
 
     // The barrier of the block; `truth` is counted by the forms that count.
     uint32_t barrier(Place place, bool truth) {
+        if constexpr (is_scheduled) orders(place);
         Thread& me = threads[current];
         if (arrived == 0) barrier_place = place;
         if (place.line != barrier_place.line || place.site != barrier_place.site) is_mixed = true;
@@ -136,6 +168,7 @@ public:
     // The barrier of the grid: when all threads of this block are there, it waits for the other blocks.
     void grid_barrier(Place place) {
         Thread& me = threads[current];
+        if constexpr (is_scheduled) orders(place);
         if (!launch->barrier) refuse("a barrier of the grid in a kernel that is not launched cooperatively");
         me.state = State::at_grid;
         me.place = place;
@@ -145,6 +178,7 @@ public:
 
     // The halves of the barrier of the cluster. Who arrives is told the phase.
     uint64_t arrive_at_cluster() {
+        if constexpr (is_scheduled) orders({});
         uint64_t phase = own_cluster().arrive();
         threads[current].cluster_arrivals = phase + 1;
         return phase;
@@ -169,6 +203,7 @@ public:
 
     // Lets others run, if the thread has been reading the same thing for long.
     void yield() {
+        if constexpr (is_scheduled) return spun();
         here.spins = 0;
         if (++idle_yields >= YIELDS_BEFORE_HELP) {
             idle_yields = 0;
@@ -203,6 +238,7 @@ public:
     }
     void wake(const void* object) {
         idle_yields = 0;
+        changed();
         for (uint32_t thread = 0; thread < size; thread++) {
             if (threads[thread].state == State::at_object && threads[thread].object == object) make_ready(thread);
         }
@@ -238,11 +274,28 @@ public:
     TileMeeting* arrive_tile(uint32_t first, uint32_t size, bool is_sync, const void* value, size_t bytes, Place place);
     void take(TileMeeting* met);
 
+    // Of a scheduled run (change_points.hpp): an event at which something is to be done; something by which the running thread
+    // orders what it has stored; it has run for long, and lets others run.
+    void change_point(Kind kind, const volatile void* place, uint32_t bytes);
+    void orders(Place place, bool is_fence = false);
+    void settle(const volatile void* place, uint32_t bytes);
+    void let_others();
+    void write_held_now() {
+        if (here.holds) write_held(true);
+    }
+    // What turns.hpp asks of the block.
+    uint64_t first_delay() const { return delays.empty() ? UINT64_MAX : delays.front().number; }
+    bool may_look_again() const;
+    bool may_spin() const;
+    void tell_stuck();
+    void wait_outside();
+
     // Ends the running thread without going back to it.
     [[noreturn]] void abandon();
 
     uint32_t lane() const { return current % 32; }
     uint32_t linear() const { return current; }
+    uint64_t block() const { return block_number; }
     Warp& warp() { return warps[current / 32]; }
     Thread& running() { return threads[current]; }
     Launch& now() { return *launch; }
@@ -304,6 +357,16 @@ private:
     void become(uint32_t thread);
     void leave();
     uint32_t pick();
+    uint32_t pick_scheduled();
+    uint32_t take_spinner(bool is_changed);
+    uint32_t take_delayed();
+    __attribute__((noinline)) void spun();
+    void park_spinning(uint64_t seen);
+    void delay();
+    void take_changes();
+    void find_next_change();
+    void write_held(bool is_fence);
+    std::string name_of(uint32_t thread) const { return text_of(threads[thread].index) + '\t' + text_of(launch->place_of(block_number)); }
     uint32_t take_ready();
     void make_ready(uint32_t thread) {
         threads[thread].state = State::ready;
@@ -338,6 +401,16 @@ private:
     std::vector<Rendezvous*> spare;
     std::vector<TileMeeting*> open_tiles;
     std::vector<uint32_t> order, ready;
+    struct Delay {
+        uint32_t thread;
+        uint64_t number;   // of all delays
+    };
+    std::vector<Plan::Change> changes;   // of the block, that are still to come
+    std::vector<Delay> delays;        // of threads that are delayed, in their order
+    std::vector<uint32_t> spinning;   // threads that spin, in their order
+    std::vector<Held> held;
+    bool is_outside = false;          // it waits for other blocks
+    uint64_t outside_seen = 0;
     uint32_t size = 0, started = 0, live = 0, current = 0, starting = NOBODY;
     uint32_t ready_first = 0, ready_count = 0;
     uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, at_cluster = 0, gathering = 0, idle_yields = 0,
