@@ -32,7 +32,7 @@ template <class Act> inline void at_cell(const volatile void* place, const Memor
             bool is_in_kernel = here.in_kernel;
             if (is_in_kernel && is_releasing(order)) worker->write_held_now();
             if (act() != Event::load && is_in_kernel) {
-                changed();
+                something_changes();
                 here.spins = 0;
             }
         } else {
@@ -55,7 +55,7 @@ template <class Act> inline void at_cell(const volatile void* place, const Memor
         uint64_t& version = shard.versions[address];
         if (what.event != Event::load) {
             version++;
-            changed();
+            something_changes();
             if constexpr (is_scheduled) here.spins = 0;
         }
         worker->touched_cell(what, version);

@@ -28,7 +28,7 @@ namespace raceproof {
 constexpr uint64_t block_phases = 1, grid_phases = 2, cluster_phases = 3;
 inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope, MemoryOrder order) {
     if constexpr (is_scheduled) worker->write_held_now();
-    changed();
+    something_changes();
     if (!worker->is_told()) return;
     Synchronisation what;
     what.event = event;

@@ -69,25 +69,7 @@ inline void begin_schedule(Launch& launch) {
     changes_of_launch = Plan::the().changes(launch.number);
     launch.order = Plan::the().blocks(launch.number, launch.blocks / launch.cluster_blocks());
     launch.thread_order = Plan::the().threads(launch.number, launch.threads);
-    Turns::the().starved = Turns::the().most = 0;
-}
-
-// A number for the contents of memory, for which contents that differ have another one in all likelihood.
-inline uint64_t digest(const void* memory, size_t bytes) {
-    auto at = static_cast<const char*>(memory);
-    uint64_t lanes[4] = {1, 2, 3, 4};
-    auto mix = [](uint64_t& lane, uint64_t word) {
-        lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
-        lane ^= lane >> 29;
-    };
-    for (; bytes >= 32; at += 32, bytes -= 32) {
-        uint64_t words[4];
-        memcpy(words, at, 32);
-        for (int i = 0; i < 4; i++) mix(lanes[i], words[i]);
-    }
-    for (; bytes > 0; at++, bytes--) mix(lanes[0], uint8_t(*at));
-    for (int i = 1; i < 4; i++) mix(lanes[0], lanes[i]);
-    return lanes[0];
+    Turns::the().begin();
 }
 
 // Tells of the launch, and what memory holds behind it. After so many bytes no more is looked at.
@@ -167,7 +149,7 @@ inline void Worker::delay() {
     threads[current].state = State::delayed;
     delays.push_back({current, Turns::the().next_delay++});
     leave();
-    changed();
+    something_changes();
 }
 
 // The running thread has executed what is held back of it, or accesses it.
@@ -198,7 +180,7 @@ inline void Worker::write_held(bool is_fence) {
     }
     held.erase(std::remove_if(held.begin(), held.end(), is_mine), held.end());
     here.holds = !held.empty();
-    changed();
+    something_changes();
 }
 
 inline void Worker::orders(Place place, bool is_fence) {

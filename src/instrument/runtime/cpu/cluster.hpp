@@ -61,7 +61,7 @@ public:
         Guard guard(lock);
         members[rank] = {anchor, dynamic};
         begun++;
-        raceproof::changed();
+        something_changes();
         if (begun == blocks()) pthread_cond_broadcast(&changed);
         while (begun < blocks()) wait_outside(changed, lock);
     }
@@ -70,7 +70,7 @@ public:
     void end() {
         Guard guard(lock);
         ended++;
-        raceproof::changed();
+        something_changes();
         if (ended == blocks()) {
             for (const Array& array : arrays) Memory::the().forget_distributed(array.base);
             pthread_cond_broadcast(&changed);
@@ -158,7 +158,7 @@ private:
     void open_if_all() {
         if (arrived == 0 || arrived < live) return;
         arrived = 0;
-        raceproof::changed();
+        something_changes();
         __atomic_store_n(&phases, phases + 1, __ATOMIC_RELEASE);
         pthread_cond_broadcast(&changed);
     }

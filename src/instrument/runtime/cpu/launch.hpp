@@ -30,7 +30,7 @@ private:
     void next_round() {
         arrived = 0;
         rounds++;
-        raceproof::changed();
+        something_changes();
         pthread_cond_broadcast(&changed);
     }
 

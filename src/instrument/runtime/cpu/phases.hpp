@@ -42,7 +42,7 @@ inline void init_phases(Phases* barrier, uint64_t expected) {
 template <class T = void> inline uint64_t count_arrival(Phases* barrier, uint64_t count, uint64_t dropped, Scope scope) {
     (void)&HandsOver<T>::noted;
     if constexpr (is_scheduled) worker->write_held_now();
-    changed();
+    something_changes();
     Guard guard(shard_of(reinterpret_cast<uintptr_t>(barrier)).lock);
     uint64_t phase = barrier->phase;
     tell_phase(barrier, phase, Event::update, scope);

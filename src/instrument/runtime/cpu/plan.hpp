@@ -52,7 +52,7 @@ struct Events {
 inline Events events;
 
 // Something that others may wait for has changed.
-inline void changed() {
+inline void something_changes() {
     if constexpr (is_scheduled) events.changes++;
 }
 
@@ -161,6 +161,24 @@ private:
 
     std::vector<Part> parts;
 };
+
+// A number for the contents of memory, for which contents that differ have another one in all likelihood.
+inline uint64_t digest(const void* memory, size_t bytes) {
+    auto at = static_cast<const char*>(memory);
+    uint64_t lanes[4] = {1, 2, 3, 4};
+    auto mix = [](uint64_t& lane, uint64_t word) {
+        lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
+        lane ^= lane >> 29;
+    };
+    for (; bytes >= 32; at += 32, bytes -= 32) {
+        uint64_t words[4];
+        memcpy(words, at, 32);
+        for (int i = 0; i < 4; i++) mix(lanes[i], words[i]);
+    }
+    for (; bytes > 0; at++, bytes--) mix(lanes[0], uint8_t(*at));
+    for (int i = 1; i < 4; i++) mix(lanes[0], lanes[i]);
+    return lanes[0];
+}
 
 // What a scheduled run tells: a line for each launch, allocation and change point, in the file RACEPROOF_SCHEDULE_TOLD.
 class ToldSchedule {

@@ -163,7 +163,7 @@ inline void Worker::release_barrier() {
     is_mixed = false;
     idle_yields = 0;
     barrier_passed();
-    changed();
+    something_changes();
     for (uint32_t i = 0; i < size; i++) {
         uint32_t thread = order[i];
         if (threads[thread].state != State::at_barrier) continue;
@@ -177,7 +177,7 @@ inline void Worker::release_grid() {
     idle_yields = 0;
     launch->barrier->wait();
     barrier_passed();
-    changed();
+    something_changes();
     for (uint32_t i = 0; i < size; i++) {
         uint32_t thread = order[i];
         if (threads[thread].state != State::at_grid) continue;
@@ -314,7 +314,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
 inline void Worker::lane_is_done(uint32_t thread) {
     threads[thread].state = State::done;
     live--;
-    changed();
+    something_changes();
     Warp& of = warps[thread / 32];
     of.live &= ~(1u << thread % 32);
     for (Rendezvous* met : of.open) {

@@ -6,8 +6,9 @@
 // up to as many as there may be OS threads.
 //
 // When nobody can go on it is a deadlock: every thread waits, or spins and has come back to a state in which it was before, with
-// its stack, its registers and all memory alike (change_points.hpp). That is proved, not guessed from the time: a slow
-// kernel is never told to be in deadlock, and a loop that counts while it spins is not, either.
+// its stack, its registers and all memory alike (change_points.hpp). That is not guessed from the time: a slow kernel is
+// never told to be in deadlock, and a loop that counts while it spins is not, either. Code that is not instrumented may
+// change memory unseen; so all spin once more, and allocations have to hold the same as before.
 #pragma once
 
 #include "worker.hpp"
@@ -53,6 +54,12 @@ public:
         hand_on(seat, at, &launch);
         wait(*seat);
         return seat->grant;
+    }
+
+    void begin() {
+        starved = 0;
+        most = 0;
+        is_suspected = false;
     }
 
     uint64_t next_delay = 0;
@@ -106,7 +113,22 @@ private:
             Seat& seat = *seats[(at + i) % seats.size()];
             if (seat.worker->may_spin()) return give(seat, Grant::spinner);
         }
+        uint64_t held = contents();
+        if (!is_suspected || held != suspected) {
+            is_suspected = true;
+            suspected = held;
+            something_changes();
+            return hand_on(from, at, launch);
+        }
         deadlock(launch && launch->has_more());
+    }
+
+    static uint64_t contents() {
+        uint64_t held = 0;
+        Memory::the().each([&](const Allocation& of) {
+            held = held * 31 + digest(reinterpret_cast<const void*>(of.base), of.bytes);
+        });
+        return held;
     }
 
     [[noreturn]] void deadlock(bool has_more) {
@@ -127,6 +149,8 @@ private:
     Lock lock;
     std::vector<Seat*> seats;   // in the order in which they came
     bool is_awaited = false;    // an OS thread that was invited
+    bool is_suspected = false;  // it may be a deadlock, if memory
+    uint64_t suspected = 0;     // stays like this
 };
 
 inline void wait_outside(pthread_cond_t& changed, Lock& lock) {

@@ -238,7 +238,7 @@ public:
     }
     void wake(const void* object) {
         idle_yields = 0;
-        changed();
+        something_changes();
         for (uint32_t thread = 0; thread < size; thread++) {
             if (threads[thread].state == State::at_object && threads[thread].object == object) make_ready(thread);
         }
