@@ -360,7 +360,7 @@ fn what_cannot_be_counted_is_refused() {
     ]);
     for (arguments, told) in [
         (&["k.cu", "--log", "x"][..], "keeps no log"),
-        (&["k.cl"], "OpenCL kernels are not counted yet"),
+        (&["k.cl"], "OpenCL kernels are counted in a program that launches them"),
         (&["k.cu", "--backend", "cuda"], "counted by --backend cpu"),
         (&["k.cu", "--fail-under", "101"], "from 0 to 100"),
         (&["k.cu", "--with", "none.json"], "cannot read none.json"),

@@ -1,7 +1,9 @@
 //! OpenCL: what instrumented kernels look like, and what a run of them on a real driver shows.
 
+mod cover;
 mod fixtures;
 mod host;
+mod mutants;
 mod run;
 
 use raceproof::driver::Options;

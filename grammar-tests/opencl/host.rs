@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const PRELUDE: &str = include_str!("host.h");
 
 /// A place with kernels in `k.cl` and a program `p` whose `main` has these statements.
-fn program(kernels: &str, main: &str) -> Place {
+pub(super) fn program(kernels: &str, main: &str) -> Place {
     program_with(
         kernels,
         &format!("int main(int count, char** words) {{\n  open_device();\n{main}\n  return 0;\n}}\n"),
@@ -32,10 +32,15 @@ fn program_with(kernels: &str, text: &str, flags: &[&str]) -> Place {
 
 /// Runs it with a directory of its own for temporary files, which must be empty afterwards.
 fn run_with(place: &Place, options: &[&str], arguments: &[&str], variables: &[(&str, &str)]) -> Seen {
+    run_as(place, &[&["run", "--opencl-host"], options].concat(), arguments, variables)
+}
+
+/// The same by another command.
+pub(super) fn run_as(place: &Place, command: &[&str], arguments: &[&str], variables: &[(&str, &str)]) -> Seen {
     let temporary = place.path().join("tmp");
     fs::create_dir_all(&temporary).unwrap();
-    let mut command = place.command(&["run", "--opencl-host"]);
-    command.args(options).args(["--", "./p"]).args(arguments).env("TMPDIR", &temporary).envs(variables.iter().copied());
+    let mut command = place.command(command);
+    command.args(["--", "./p"]).args(arguments).env("TMPDIR", &temporary).envs(variables.iter().copied());
     let seen = seen_of(&mut command);
     let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.is_empty(), "left behind: {left:?}\n{seen:?}");
@@ -47,15 +52,15 @@ fn run(place: &Place) -> Seen {
 }
 
 /// What the program writes by itself, which has to stand before what raceproof says of it.
-fn alone(place: &Place) -> String {
-    let seen = seen_of(Command::new(place.path().join("p")).current_dir(place.path()));
+pub(super) fn alone(place: &Place, arguments: &[&str]) -> String {
+    let seen = seen_of(Command::new(place.path().join("p")).args(arguments).current_dir(place.path()));
     assert_eq!(seen.code, Some(0), "{seen:?}");
     assert!(!seen.out.is_empty(), "a program without output shows nothing");
     seen.out
 }
 
 #[track_caller]
-fn assert_told(seen: &Seen, code: i32, told: &[&str]) {
+pub(super) fn assert_told(seen: &Seen, code: i32, told: &[&str]) {
     assert_eq!(seen.code, Some(code), "{seen:?}");
     for words in told {
         assert!(seen.out.contains(words) || seen.err.contains(words), "no `{words}`: {seen:?}");
@@ -83,7 +88,7 @@ fn a_program_runs_as_it_is_and_its_log_is_complete() {
         return;
     }
     let place = program(CLEAN, CLEAN_MAIN);
-    let own = alone(&place);
+    let own = alone(&place, &[]);
     assert!(own.starts_with("4 parameters, 1 words\n19 17 15 "), "{own}");
     let seen = run(&place);
     assert_told(
@@ -168,7 +173,7 @@ fn programs_of_two_contexts_are_told_apart() {
         &["good (3 launches, 48 accesses)", "bad (3 launches, 48 accesses)", "data race on y", "program-1.cl:2:3"],
     );
     assert!(!seen.out.contains("k.cl:1:"), "{seen:?}");
-    assert!(seen.out.starts_with(&alone(&place)), "{seen:?}");
+    assert!(seen.out.starts_with(&alone(&place, &[])), "{seen:?}");
 }
 
 #[test]
@@ -190,7 +195,7 @@ fn parts_of_a_buffer_are_one_memory() {
     let place = program(kernels, &main(0));
     let seen = run(&place);
     assert_told(&seen, 0, &["k (1 launch, 32 accesses)", "the log is complete"]);
-    assert!(seen.out.starts_with(&alone(&place)), "{seen:?}");
+    assert!(seen.out.starts_with(&alone(&place, &[])), "{seen:?}");
 }
 
 #[test]
@@ -408,9 +413,7 @@ fn programs_without_kernels_and_wrong_options_are_told() {
         (&["run", "--opencl-host", "-DN=3", "--", "./p"], "says itself with which options"),
         (&["run", "--opencl-host", "--no-log", "--", "./p"], "nothing to do but to start the program"),
         (&["run", "--opencl-host", "k.cl", "--", "./p"], "cannot be used with"),
-        (&["cover", "--opencl-host", "--", "./p"], "is not counted yet"),
         (&["amplify", "--opencl-host", "--", "./p"], "does not know what a program builds"),
-        (&["mutate", "--opencl-host", "--", "./p"], "what OpenCL programs build has none yet"),
         (&["run", "--opencl-host", "--", "./not-there"], "cannot start ./not-there"),
         (&["run", "--opencl-host", "--", "true"], "launched no kernel"),
     ] {

@@ -19,6 +19,7 @@
 pub mod annotations;
 pub mod atomics;
 pub mod collectives;
+pub mod confused;
 mod families;
 pub mod functions;
 pub mod groups;

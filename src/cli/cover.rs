@@ -2,11 +2,13 @@
 
 use super::Exit;
 use super::args::{CoverArgs, CoverFormat, RunBackend};
+use super::hosted;
 use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{built, ended, failed, request, write_told};
-use crate::driver::cover::{self, Coverage, SCHEMA, reached, share};
-use crate::driver::run::{Backend, Built, Ended, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
+use crate::driver::cover::{self, Coverage, SCHEMA, reached, reached_by, share, source_of};
+use crate::driver::hosted::{HostRequest, Records, run_host};
+use crate::driver::run::{Backend, Ended, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,22 +19,23 @@ pub(super) fn run(args: CoverArgs) -> Result<Exit> {
     if args.run.log.is_some() || args.run.no_log {
         bail!("--log and --no-log: cover counts and keeps no log");
     }
-    if args.run.opencl_host {
-        bail!("--opencl-host: coverage is counted of CUDA programs; what OpenCL programs reach is not counted yet");
-    }
     if args.run.files.iter().any(|path| is_opencl(path)) {
-        bail!("coverage is counted of CUDA programs; OpenCL kernels are not counted yet");
+        bail!("OpenCL kernels are counted in a program that launches them: `raceproof cover --opencl-host -- PROGRAM`");
     }
-    if !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
+    if !args.run.opencl_host && !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
         bail!("coverage is counted by --backend cpu, whose scheduler knows who comes to a barrier");
     }
     if args.fail_under.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
         bail!("--fail-under takes percents, from 0 to 100");
     }
+    let earlier = args.with.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    if args.run.opencl_host {
+        let request = hosted::request(&args.run, Records::Counts, output(&args))?;
+        return interruptible(move |interrupt| of_host(&args, &request, earlier, interrupt));
+    }
     let mut request = request(&args.run)?;
     request.backend = Backend::Cpu;
     request.build.logging = Logging::Coverage;
-    let earlier = args.with.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     interruptible(move |interrupt| carried_out(&args, request, earlier, interrupt))
 }
 
@@ -59,22 +62,53 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
     };
     built.uncounted().iter().for_each(|line| note(line));
     note("executing the program");
-    // Standard output is for a report that programs read, unless that goes into a file.
-    let output = match args.format {
-        CoverFormat::Text => Output::Own,
-        _ if args.output.is_some() => Output::Own,
-        _ => Output::Aside,
-    };
-    let ran = match built.run(&RunOptions { output, ..request.run }, &stop) {
+    let ran = match built.run(&RunOptions { output: output(args), ..request.run }, &stop) {
         Ok(ran) => ran,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    let source = |path: &str| cover::source(&built, path);
+    conclude(args, &ran, (reached(&built), earlier), &source)
+}
+
+/// The same for an OpenCL program, which is run as it is.
+fn of_host(args: &CoverArgs, request: &HostRequest, earlier: Vec<Coverage>, interrupt: &Interrupt) -> Result<Exit> {
+    note("executing the program");
+    let hosted = match run_host(request, &|| interrupt.is_pressed()) {
+        Ok(hosted) => hosted,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    hosted.left_out.iter().for_each(|line| note(line));
+    let source = |path: &str| source_of(&hosted, path);
+    let exit = conclude(args, &hosted.ran, (reached_by(&hosted), earlier), &source)?;
+    if hosted.unlogged > 0 && exit == Exit::Clean {
+        complain("not all launches are counted (see the notes); what the others reach does not show");
+        return Ok(Exit::Usage);
+    }
+    Ok(exit)
+}
+
+/// Where the output of the program goes: standard output is for a report that programs read, unless that goes into a file.
+fn output(args: &CoverArgs) -> Output {
+    match args.format {
+        CoverFormat::Text => Output::Own,
+        _ if args.output.is_some() => Output::Own,
+        _ => Output::Aside,
+    }
+}
+
+/// Writes the report on this run and earlier ones.
+fn conclude<'s>(
+    args: &CoverArgs,
+    ran: &Ran,
+    (reached, earlier): (Coverage, Vec<Coverage>),
+    source: &dyn Fn(&str) -> Option<&'s str>,
+) -> Result<Exit> {
     if !matches!(ran.ended, Ended::Exited(_)) {
         note("what the launch that was under way reached is not counted");
     }
-    let coverage = Coverage::together(earlier.into_iter().chain([reached(&built)]));
-    write(args, (&built, &ran), &coverage)?;
-    let how = ended(&args.run, &ran);
+    let coverage = Coverage::together(earlier.into_iter().chain([reached]));
+    write(args, (ran, source), &coverage)?;
+    let how = ended(&args.run, ran);
     if how != Exit::Clean {
         return Ok(how);
     }
@@ -89,12 +123,16 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
     }
 }
 
-fn write(args: &CoverArgs, (built, ran): (&Built, &Ran), coverage: &Coverage) -> Result<()> {
+fn write<'s>(
+    args: &CoverArgs,
+    (ran, source): (&Ran, &dyn Fn(&str) -> Option<&'s str>),
+    coverage: &Coverage,
+) -> Result<()> {
     let write = |out: &mut dyn Write| match args.format {
         CoverFormat::Text => cover::text::write(coverage, out),
         CoverFormat::Lcov => cover::lcov::write(coverage, out),
         CoverFormat::Cobertura => cover::cobertura::write(coverage, out),
-        CoverFormat::Html => cover::html::write(coverage, &|path| cover::source(built, path), out),
+        CoverFormat::Html => cover::html::write(coverage, source, out),
         CoverFormat::Json => {
             serde_json::to_writer_pretty(&mut *out, coverage)?;
             writeln!(out)

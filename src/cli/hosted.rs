@@ -1,4 +1,4 @@
-//! `raceproof run --opencl-host`: runs an OpenCL program as it is, with the accesses of its kernels logged.
+//! `--opencl-host`: an OpenCL program as it is. `raceproof run` logs the accesses of its kernels.
 
 use super::Exit;
 use super::args::{RunArgs, RunBackend};
@@ -6,34 +6,35 @@ use super::interrupt::{Interrupt, interruptible};
 use super::options::seconds;
 use super::output::{complain, note, to_stdout};
 use super::run::{ended, failed, judge, limits, write_told};
-use crate::driver::hosted::{HostRequest, Hosted, run_host};
+use crate::driver::hosted::{HostRequest, Hosted, Records, run_host};
 use crate::driver::run::Output;
 use crate::driver::trace::Verdict;
 use anyhow::{Context, Result, bail};
 
 /// Runs the command.
 pub(super) fn run(args: RunArgs) -> Result<Exit> {
-    let request = request(&args)?;
+    if args.no_log {
+        bail!("--no-log: without a log there is nothing to do but to start the program");
+    }
+    let request = request(&args, Records::Accesses, Output::Own)?;
     interruptible(move |interrupt| carried_out(&args, &request, interrupt))
 }
 
-fn request(args: &RunArgs) -> Result<HostRequest> {
+/// What is to be run, if what was typed fits an OpenCL program.
+pub(super) fn request(args: &RunArgs, records: Records, output: Output) -> Result<HostRequest> {
     if !cfg!(target_os = "linux") {
         bail!(
             "--opencl-host: programs are started with a library as the linker of Linux has it, and on no other system"
         );
     }
     if args.arguments.is_empty() {
-        bail!("--opencl-host: name the program behind --, as in `raceproof run --opencl-host -- ./program 1024`");
+        bail!("--opencl-host: name the program behind --, as in `--opencl-host -- ./program 1024`");
     }
     if !matches!(args.backend, RunBackend::Auto | RunBackend::Opencl) {
         bail!("--opencl-host: an OpenCL program runs on the drivers of the machine; leave --backend out");
     }
     if args.seed.is_some() || args.jobs.is_some() {
         bail!("--seed and --jobs are for --backend cpu: an OpenCL driver has an order of its own");
-    }
-    if args.no_log {
-        bail!("--no-log: without a log there is nothing to do but to start the program");
     }
     if !args.source.defines.is_empty() || !args.source.include_dirs.is_empty() {
         bail!("-D and -I: an OpenCL program says itself with which options its kernels are built");
@@ -42,7 +43,8 @@ fn request(args: &RunArgs) -> Result<HostRequest> {
         program: args.arguments.clone(),
         log: args.log.clone(),
         timeout: Some(seconds("--timeout", args.timeout)?),
-        output: Output::Own,
+        records,
+        output,
         keep: args.keep.clone(),
     })
 }

@@ -3,33 +3,37 @@
 use super::Exit;
 use super::args::{MutateArgs, Portion, RunBackend};
 use super::changed::lines_since;
+use super::hosted;
 use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
+use crate::driver::Options;
+use crate::driver::hosted::{HostRequest, Records};
 use crate::driver::mutate::{
-    Campaign, Earlier, Mutant, MutateError, Outcomes, Plan, Record, Status, build, html, path_of_record, sarif, schema,
-    text,
+    Campaign, Earlier, Host, Mutant, MutateError, Outcomes, Plan, Record, Status, Subject, build, html, path_of_record,
+    sarif, schema, text,
 };
-use crate::driver::run::{Backend, Built, Logging, Request, is_opencl};
+use crate::driver::run::{Backend, Logging, Output, Request, is_opencl};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs the command.
 pub(super) fn run(args: MutateArgs) -> Result<Exit> {
     if args.run.log.is_some() || args.run.no_log {
         bail!("--log and --no-log: mutants keep no log");
     }
-    if args.run.opencl_host {
-        bail!("--opencl-host: mutants are made of CUDA programs; what OpenCL programs build has none yet");
-    }
     if args.run.files.iter().any(|path| is_opencl(path)) {
-        bail!("mutants are made of CUDA programs; OpenCL kernels have none yet");
+        bail!(
+            "OpenCL kernels are mutated in a program that launches them: `raceproof mutate --opencl-host -- PROGRAM`"
+        );
     }
-    if !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
+    if !args.run.opencl_host && !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
         bail!("mutants run by --backend cpu, which gives the same run for the same order of threads");
     }
     ensure!(args.run.seed.is_none(), "--seed: each repetition has an order of its own (--repetitions)");
@@ -38,6 +42,10 @@ pub(super) fn run(args: MutateArgs) -> Result<Exit> {
         "--minimum-score takes percents, from 0 to 100"
     );
     ensure!(args.timeout_multiplier >= 1.0, "--timeout-multiplier takes a factor of 1 or more");
+    if args.run.opencl_host {
+        let request = hosted::request(&args.run, Records::Mutants, Output::Nowhere)?;
+        return interruptible(move |interrupt| of_host(&args, &request, interrupt));
+    }
     let mut request = request(&args.run)?;
     request.backend = Backend::Cpu;
     request.build.logging = Logging::Mutants;
@@ -51,9 +59,36 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
         Err(error) => return Ok(failed(&error, interrupt)),
     };
     left_out.iter().chain(summary(&built.unmutated()).iter()).for_each(|line| note(line));
-    let plan = plan(args, &request);
+    let timeout = request.run.timeout;
+    let plan = plan(args, (request.run.arguments.clone(), timeout));
+    campaign(args, (Subject::Built(&built), plan), &request.options, interrupt)
+}
+
+/// The same for an OpenCL program, which says what it builds when it is run.
+fn of_host(args: &MutateArgs, request: &HostRequest, interrupt: &Interrupt) -> Result<Exit> {
+    note("executing the program to learn what it builds");
+    let host = match Host::learn(&args.run.arguments, request, &|| interrupt.is_pressed()) {
+        Ok(host) => host,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    host.remarks().iter().chain(summary(host.unmutated()).iter()).for_each(|line| note(line));
+    if !host.has_launched() {
+        complain("the program launched no kernel through a library of OpenCL that it loads; does it need arguments?");
+        return Ok(Exit::Usage);
+    }
+    let plan = plan(args, (args.run.arguments.clone(), request.timeout));
+    campaign(args, (Subject::Host(&host), plan), &Options::default(), interrupt)
+}
+
+fn campaign(
+    args: &MutateArgs,
+    (subject, plan): (Subject<'_>, Plan),
+    options: &Options,
+    interrupt: &Interrupt,
+) -> Result<Exit> {
+    let stop = || interrupt.is_pressed();
     let directory = &args.output;
-    let mut campaign = match Campaign::begin(&built, plan.clone(), directory.join("logs")) {
+    let mut campaign = match Campaign::begin(subject, plan.clone(), directory.join("logs")) {
         Ok(campaign) => campaign,
         Err(error) => return Ok(not_begun(&error, interrupt)),
     };
@@ -69,16 +104,16 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
     if args.iterate {
         leave_out_detected(directory, &mut campaign)?;
     }
-    let record = Record::resume(&path_of_record(directory), &built, &plan).with_context(cannot)?;
+    let record = Record::resume(&path_of_record(directory), subject, &plan).with_context(cannot)?;
     if record.known_outcomes() > 0 {
         let known = record.known_outcomes();
         note(&format!("{known} outcomes are known from before; the campaign goes on"));
     }
     campaign.take_over(|mutant| record.outcome_of(mutant));
-    let ended = tried(&mut campaign, &request, &record, &stop);
+    let ended = tried(&mut campaign, options, &record, &stop);
     let outcomes = campaign.so_far();
     if ended.as_ref().err().is_none_or(MutateError::is_interrupt) {
-        write(directory, &built, &outcomes).with_context(cannot)?;
+        write(directory, subject, &outcomes).with_context(cannot)?;
     }
     if let Err(error) = ended {
         return Ok(not_begun(&error, interrupt));
@@ -101,14 +136,14 @@ fn summary(unmutated: &[String]) -> Vec<String> {
     }
 }
 
-fn plan(args: &MutateArgs, request: &Request) -> Plan {
+fn plan(args: &MutateArgs, (arguments, timeout): (Vec<OsString>, Option<Duration>)) -> Plan {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     Plan {
-        arguments: request.run.arguments.clone(),
+        arguments,
         repetitions: args.repetitions,
         timeout_multiplier: args.timeout_multiplier,
         jobs: args.run.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(cores),
-        timeout: request.run.timeout.unwrap_or(std::time::Duration::from_secs(300)),
+        timeout: timeout.unwrap_or(Duration::from_secs(300)),
         proves: !args.no_proofs,
     }
 }
@@ -116,7 +151,7 @@ fn plan(args: &MutateArgs, request: &Request) -> Plan {
 /// Proofs, the program itself, and the mutants that are left.
 fn tried(
     campaign: &mut Campaign<'_>,
-    request: &Request,
+    options: &Options,
     record: &Record,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), MutateError> {
@@ -128,7 +163,7 @@ fn tried(
     note("executing the program");
     campaign.baseline(stop)?.iter().for_each(|remark| note(remark));
     if campaign.proves() {
-        campaign.prove_mutants(&request.options, &mut |mutant| keep(mutant), stop)?;
+        campaign.prove_mutants(options, &mut |mutant| keep(mutant), stop)?;
     }
     let waiting = campaign.so_far().with(Status::Pending).count();
     if waiting > 0 {
@@ -151,7 +186,14 @@ fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
         campaign.keep_only(|mutant| args.operators.contains(&mutant.operator));
     }
     if let Some(revision) = &args.in_diff {
-        let changed = lines_since(revision, &args.run.files).context("--in-diff")?;
+        let mut files = args.run.files.clone();
+        if args.run.opencl_host {
+            let named: BTreeSet<PathBuf> =
+                campaign.so_far().mutants.iter().map(|mutant| PathBuf::from(&mutant.file)).collect();
+            // A text that stands in no file has no lines that changed.
+            files.extend(named.into_iter().filter(|path| path.is_file()));
+        }
+        let changed = lines_since(revision, &files).context("--in-diff")?;
         let is_changed = |mutant: &Mutant| {
             let lines = changed.get(Path::new(&mutant.file));
             lines.is_some_and(|lines| (mutant.start.line..=mutant.end.line).any(|line| lines.contains(&line)))
@@ -197,8 +239,8 @@ fn leave_out_detected(directory: &Path, campaign: &mut Campaign<'_>) -> Result<(
 type IsIn = fn(Status) -> bool;
 
 /// Writes all reports.
-fn write(directory: &Path, built: &Built, outcomes: &Outcomes) -> Result<()> {
-    let source = |path: &str| crate::driver::cover::source(built, path);
+fn write(directory: &Path, subject: Subject<'_>, outcomes: &Outcomes) -> Result<()> {
+    let source = |path: &str| subject.source(path);
     let json = |name: &str, value: &Value| put(directory, name, &(serde_json::to_string_pretty(value)? + "\n"));
     json("outcomes.json", &serde_json::to_value(outcomes)?)?;
     json("mutation-report.json", &schema::report(outcomes, &source))?;

@@ -127,6 +127,7 @@ mod tests {
             line,
             column,
             function: "k".to_owned(),
+            language: crate::source::Language::Cuda,
             seen,
         };
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };

@@ -35,10 +35,22 @@ impl Counts {
         let mut fields = line.split('\t');
         let point = fields.next()?.parse().ok()?;
         let numbers: Vec<u64> = fields.map(|field| field.parse().ok()).collect::<Option<_>>()?;
-        let numbers: [u64; 4] = numbers.try_into().ok()?;
+        self.add(point, numbers.try_into().ok()?);
+        Some(())
+    }
+
+    /// Adds what was counted at a point.
+    pub fn add(&mut self, point: usize, numbers: [u64; 4]) {
         let known = self.of.entry(point).or_default();
         known.iter_mut().zip(numbers).for_each(|(known, more)| *known += more);
-        Some(())
+    }
+
+    /// Adds a group of which not all come to a barrier. The first one is kept.
+    pub fn add_missing(&mut self, point: usize, missing: Missing) {
+        let known = self.missing.entry(point).or_insert_with(|| missing.clone());
+        if missing < *known {
+            *known = missing;
+        }
     }
 
     fn miss(&mut self, line: &str) -> Option<()> {
@@ -55,10 +67,7 @@ impl Counts {
             extents: [number(wide)?, number(high)?],
             threads: threads.split(',').map(range).collect::<Option<_>>()?,
         };
-        let known = self.missing.entry(point.parse().ok()?).or_insert_with(|| missing.clone());
-        if missing < *known {
-            *known = missing;
-        }
+        self.add_missing(point.parse().ok()?, missing);
         Some(())
     }
 

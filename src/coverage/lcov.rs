@@ -46,10 +46,14 @@ pub fn write(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Language;
 
     #[test]
     fn lines_and_branches_are_told_by_file() {
-        let point = |line, seen| Point { file: "a.cu".to_owned(), line, column: 1, function: "k".to_owned(), seen };
+        let (function, language) = ("k".to_owned(), Language::Cuda);
+        let file = "a.cu".to_owned();
+        let point =
+            |line, seen| Point { file: file.clone(), line, column: 1, function: function.clone(), language, seen };
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };
         let coverage = Coverage::of([
             point(3, branch(2, 0)),

@@ -22,8 +22,38 @@ pub mod html;
 pub mod lcov;
 pub mod text;
 
+use crate::source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// A language as reports have it.
+mod language {
+    use crate::source::Language;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn cuda() -> Language {
+        Language::Cuda
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub(super) fn is_cuda(language: &Language) -> bool {
+        *language == Language::Cuda
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub(super) fn serialize<S: Serializer>(language: &Language, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = match language {
+            Language::Cuda => "cuda",
+            Language::OpenCl => "opencl",
+        };
+        name.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Language, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Ok(if name == "opencl" { Language::OpenCl } else { Language::Cuda })
+    }
+}
 
 /// The version of the JSON form.
 pub const SCHEMA: &str = "raceproof-coverage/1";
@@ -50,6 +80,9 @@ pub struct Point {
     pub column: u32,
     /// The kernel or device function around it.
     pub function: String,
+    /// What it is written in; left out of JSON for CUDA.
+    #[serde(with = "language", default = "language::cuda", skip_serializing_if = "language::is_cuda")]
+    pub language: Language,
     /// What it is, and what was counted there.
     #[serde(flatten)]
     pub seen: Seen,
@@ -265,7 +298,8 @@ mod tests {
     use super::*;
 
     fn point(line: u32, seen: Seen) -> Point {
-        Point { file: "k.cu".to_owned(), line, column: 3, function: "k".to_owned(), seen }
+        let language = Language::Cuda;
+        Point { file: "k.cu".to_owned(), line, column: 3, function: "k".to_owned(), language, seen }
     }
 
     fn branch(holds: u64, fails: u64) -> Seen {
@@ -300,8 +334,10 @@ mod tests {
         let missing =
             Missing { launch: 1, kernel: "k".to_owned(), block: [1, 0, 0], extents: [32, 1], threads: vec![[5, 31]] };
         let barrier = Seen::Barrier { whole: 0, partial: 1, arrivals: 5, missing: Some(missing) };
-        let coverage = Coverage::of([point(4, branch(1, 0)), point(9, barrier)]);
+        let of_opencl = Point { language: Language::OpenCl, ..point(5, branch(0, 1)) };
+        let coverage = Coverage::of([point(4, branch(1, 0)), of_opencl, point(9, barrier)]);
         let json = serde_json::to_string(&coverage).expect("it can be written");
+        assert_eq!(json.matches("language").count(), 1, "{json}");
         assert_eq!(serde_json::from_str::<Coverage>(&json).expect("it can be read"), coverage);
     }
 }

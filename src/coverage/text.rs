@@ -1,6 +1,7 @@
 //! Coverage for people: what is missed, by file and line, and how much is reached.
 
 use super::{Coverage, Missing, Point, Seen, Total, lines};
+use crate::diagnostic::vocabulary::Vocabulary;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -53,15 +54,16 @@ pub(super) fn missed_at(point: &Point) -> Option<String> {
         }
         Seen::Barrier { whole: 0, partial: 0, arrivals: 0, .. } => Some("barrier never come to".to_owned()),
         Seen::Barrier { whole: 0, partial: 1.., missing, .. } => {
-            let who = missing.as_ref().map_or_else(String::new, |missing| format!(": {}", words(missing)));
-            Some(format!("barrier never reached by all threads of a block{who}"))
+            let spoken = Vocabulary::of(point.language);
+            let who = missing.as_ref().map_or_else(String::new, |missing| format!(": {}", words(missing, spoken)));
+            Some(format!("barrier never reached by all {}s of a {}{who}", spoken.thread, spoken.block))
         }
         Seen::Barrier { .. } => None,
     }
 }
 
 /// Who does not come to a barrier.
-fn words(missing: &Missing) -> String {
+fn words(missing: &Missing, spoken: &Vocabulary) -> String {
     let [wide, high] = missing.extents.map(|extent| extent.max(1));
     let place = |number: u64| {
         let (x, y, z) = (number % wide, number / wide % high, number / wide / high);
@@ -74,7 +76,8 @@ fn words(missing: &Missing) -> String {
     let shown: Vec<String> = ranges.take(4).collect();
     let more = if missing.threads.len() > shown.len() { " and others" } else { "" };
     let [x, y, z] = missing.block;
-    format!("in block ({x},{y},{z}) of launch {}, threads {}{more} do not come", missing.launch, shown.join(", "))
+    let (block, threads, launch) = (spoken.block, spoken.thread, missing.launch);
+    format!("in {block} ({x},{y},{z}) of launch {launch}, {threads}s {}{more} do not come", shown.join(", "))
 }
 
 /// Lines of each file that were never executed, as ranges of those that can be.

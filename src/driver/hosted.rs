@@ -7,17 +7,18 @@
 //! Deliberately absent: which kernels the program has, before it builds them.
 
 use super::Options;
-use super::instrument::{InstrumentedFile, instrument};
+use super::instrument::{InstrumentedFile, Purpose, instrument_to};
 use super::prepared::guarded;
 use super::run::{Ran, RunError};
-use super::told::{left_out, tell};
+use super::told::{left_out, tell, uncounted};
 use crate::execute::ExecuteError;
 use crate::execute::opencl;
-use crate::execute::opencl::host::{self, NotInstrumented, Text, Unit};
+use crate::execute::opencl::host::{self, Counted, NotInstrumented, Text, Unit};
 use crate::execute::program::{Output, Stop};
 use crate::execute::report::EventKind;
 use crate::execute::scratch::Scratch;
 use crate::instrument::InstrumentError;
+use crate::instrument::mutant::Untouched;
 use crate::preprocess::commands::{Flags, split};
 use crate::source::{Dialect, OpenClVersion, Span};
 use std::collections::{BTreeMap, VecDeque};
@@ -32,6 +33,8 @@ use thiserror::Error;
 pub struct HostRequest {
     /// The program and its arguments.
     pub program: Vec<OsString>,
+    /// What its kernels do beside what they do.
+    pub records: Records,
     /// Where the log is written; `None`: where it goes away with everything else.
     pub log: Option<PathBuf>,
     /// When the program is ended.
@@ -42,20 +45,47 @@ pub struct HostRequest {
     pub keep: Option<PathBuf>,
 }
 
+/// What kernels leave behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Records {
+    /// A log of their accesses.
+    Accesses,
+    /// Counts of what is reached.
+    Counts,
+    /// The same, and the texts are known with all of their mutants.
+    Mutants,
+}
+
 /// A program that has run.
 #[derive(Debug)]
 pub struct Hosted {
     /// How it went.
     pub ran: Ran,
-    /// What code of kernels is not logged, as lines for the user.
+    /// What code of kernels is not logged, or not counted, as lines for the user.
     pub left_out: Vec<String>,
     /// How many kinds of launches are not logged, or not to their ends; what was told says which.
     pub unlogged: usize,
-    /// The log.
+    /// The log; of a program that counts there is none.
     pub log: PathBuf,
+    /// The texts that were instrumented, each once for each way in which it was built.
+    pub(super) texts: Vec<HostText>,
     /// What goes when nobody needs the log any more.
     _scratch: Scratch,
 }
+
+/// A text that was instrumented.
+#[derive(Debug)]
+pub(super) struct HostText {
+    /// The instrumented text.
+    pub(super) file: InstrumentedFile,
+    /// How it is read.
+    pub(super) options: Options,
+    /// What its kernels have counted.
+    pub(super) counted: Counted,
+}
+
+/// Without lines that stay as they are.
+static ALL_LINES: Untouched = Untouched::new();
 
 /// Why a text is not instrumented.
 #[derive(Debug, Error)]
@@ -84,23 +114,29 @@ const EXTENSIONS: [&str; 10] = [
     "cl_khr_3d_image_writes",
 ];
 
-/// Runs an OpenCL program with what its kernels access logged.
+/// Runs an OpenCL program with what its kernels access logged, or what is reached of them counted.
 pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunError> {
     let scratch = match &request.keep {
         Some(directory) => Scratch::kept(directory)?,
         None => Scratch::temporary()?,
     };
     let log = request.log.clone().unwrap_or_else(|| scratch.path().join("run.trace"));
-    let library = Library { scratch: &scratch, keeps: request.keep.is_some(), read: Mutex::default() };
-    let options = opencl::Options { log: Some(log.clone()), timeout: request.timeout, output: request.output };
-    let outcome = host::run(
+    let purpose = match request.records {
+        Records::Accesses => Purpose::Log,
+        Records::Counts => Purpose::Cover,
+        Records::Mutants => Purpose::Mutate(&ALL_LINES),
+    };
+    let library = Library { scratch: &scratch, keeps: request.keep.is_some(), purpose, read: Mutex::default() };
+    let wanted = (request.records == Records::Accesses).then(|| log.clone());
+    let options = opencl::Options { log: wanted, timeout: request.timeout, output: request.output };
+    let host::Hosted { outcome, mut counted } = host::run(
         &request.program,
         &options,
         &scratch,
         &|text| library.instrumented(text).map_err(|cause| NotInstrumented(cause.into())),
         stop,
     )?;
-    let files = library.read.into_inner().unwrap_or_else(PoisonError::into_inner).files;
+    let ReadTexts { files, readings, .. } = library.read.into_inner().unwrap_or_else(PoisonError::into_inner);
     let told = outcome.events.iter().filter_map(|event| tell(event, "opencl", &files)).collect();
     let unlogged: Vec<&str> = outcome
         .events
@@ -115,18 +151,27 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
         }
     }
     let unlogged = unlogged.len();
-    let mut left_out: Vec<String> = files.iter().flat_map(left_out).collect();
+    let lines = |file: &InstrumentedFile| match request.records {
+        Records::Accesses => left_out(file),
+        Records::Counts => uncounted(file, "not counted"),
+        Records::Mutants => uncounted(file, "not mutated"),
+    };
+    let mut left_out: Vec<String> = files.iter().flat_map(lines).collect();
     // The same text may have been built in several ways.
     left_out.sort();
     left_out.dedup();
     let ran = Ran { back_end: "opencl", ended: outcome.ended, launched, told };
-    Ok(Hosted { ran, left_out, unlogged, log, _scratch: scratch })
+    counted.resize(files.len(), Counted::default());
+    let of_texts = files.into_iter().zip(readings).zip(counted);
+    let texts = of_texts.map(|((file, options), counted)| HostText { file, options, counted }).collect();
+    Ok(Hosted { ran, left_out, unlogged, log, texts, _scratch: scratch })
 }
 
 /// The texts of a program.
 struct Library<'a> {
     scratch: &'a Scratch,
     keeps: bool,
+    purpose: Purpose<'a>,
     read: Mutex<ReadTexts>,
 }
 
@@ -135,6 +180,8 @@ struct Library<'a> {
 struct ReadTexts {
     /// What was instrumented, in this order.
     files: Vec<InstrumentedFile>,
+    /// How each was read.
+    readings: Vec<Options>,
     names: BTreeMap<String, PathBuf>,
     /// Texts for which there is no file.
     unnamed: usize,
@@ -147,7 +194,7 @@ impl Library<'_> {
         let path = read.name_of(text);
         let headers = self.headers(text, &mut read)?;
         let options = options(text, headers);
-        let instrumented = guarded(&path, || instrument(&path, &text.text, &options));
+        let instrumented = guarded(&path, || instrument_to(self.purpose, &path, &text.text, &options));
         let file = instrumented??;
         let line = |span: &Span| {
             let path = &file.sources.file(file.sources.visible(*span).file).path;
@@ -165,6 +212,7 @@ impl Library<'_> {
             self.scratch.write(&name, &unit.text)?;
         }
         read.files.push(file);
+        read.readings.push(options);
         Ok(unit)
     }
 

@@ -95,13 +95,17 @@ pub enum Output {
     Own,
     /// To standard error: standard output is for a report that programs read.
     Aside,
+    /// Nowhere: it is looked at in other runs.
+    Nowhere,
 }
 
 impl Output {
     /// Sends the output of a command there.
     pub(super) fn of(self, command: &mut Command) {
-        if self == Output::Aside {
-            command.stdout(std::io::stderr());
+        match self {
+            Output::Own => {}
+            Output::Aside => _ = command.stdout(std::io::stderr()),
+            Output::Nowhere => _ = command.stdout(Stdio::null()).stderr(Stdio::null()),
         }
     }
 }
@@ -191,7 +195,7 @@ impl Tried {
 /// Runs a program with nobody looking. Its blocks run one after the other, so that the same seed gives the same run, and
 /// many such runs can go on at once.
 pub fn try_out(program: &Program, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Tried, ExecuteError> {
-    let mut command = unwatched(program, trial.arguments, &trial.directory)?;
+    let mut command = unwatched(program, trial.arguments, &trial.directory);
     command.env("RACEPROOF_SEED", trial.seed.to_string());
     match trial.mutant {
         Some(number) => command.env("RACEPROOF_MUTANT", number.to_string()),
@@ -201,33 +205,33 @@ pub fn try_out(program: &Program, trial: &Trial<'_>, stop: Stop<'_>) -> Result<T
         true => command.env("RACEPROOF_COVER", trial.directory.join("reached")),
         false => command.env_remove("RACEPROOF_COVER"),
     };
-    tried(&mut command, &trial.directory, trial.timeout, stop)
+    observed(command, &trial.directory, trial.timeout, stop)
 }
 
-/// A run with nobody looking, whose output goes into a directory, with one OS thread and without a log.
-pub(super) fn unwatched(program: &Program, arguments: &[OsString], directory: &Path) -> Result<Command, ExecuteError> {
+/// A run whose report goes into a directory, with one OS thread and without a log.
+pub(super) fn unwatched(program: &Program, arguments: &[OsString], directory: &Path) -> Command {
+    let mut command = Command::new(&program.executable);
+    command.args(arguments).env("RACEPROOF_REPORT", directory.join("report"));
+    command.env("RACEPROOF_WORKERS", "1").env_remove("RACEPROOF_LOG");
+    command
+}
+
+/// Runs a command whose output goes into a directory.
+pub(super) fn observed(
+    mut command: Command,
+    directory: &Path,
+    timeout: Duration,
+    stop: Stop<'_>,
+) -> Result<Tried, ExecuteError> {
     let written = |path: PathBuf| move |cause| ExecuteError::Write { path, cause };
     fs::create_dir_all(directory).map_err(written(directory.to_path_buf()))?;
     for left in ["report", "reached"] {
         let _ = fs::remove_file(directory.join(left));
     }
     let create = |name: &str| File::create(directory.join(name)).map_err(written(directory.join(name)));
-    let mut command = Command::new(&program.executable);
-    command.args(arguments).stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
-    command.env("RACEPROOF_REPORT", directory.join("report"));
-    command.env("RACEPROOF_WORKERS", "1").env_remove("RACEPROOF_LOG");
-    Ok(command)
-}
-
-/// Runs such a run.
-pub(super) fn tried(
-    command: &mut Command,
-    directory: &Path,
-    timeout: Duration,
-    stop: Stop<'_>,
-) -> Result<Tried, ExecuteError> {
+    command.stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
     let start = Instant::now();
-    let ended = process::run(command, Some(timeout), stop)?;
+    let ended = process::run(&mut command, Some(timeout), stop)?;
     let took = start.elapsed();
     let output = String::from_utf8_lossy(&fs::read(directory.join("stdout")).unwrap_or_default()).into_owned();
     Ok(Tried { ended, output, events: report::read(&directory.join("report")), took })

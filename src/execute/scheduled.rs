@@ -3,7 +3,7 @@
 //! Equal schedules give equal runs, as far as the program's host code does.
 
 use super::ExecuteError;
-use super::program::{Program, Stop, Tried, tried, unwatched};
+use super::program::{Program, Stop, Tried, observed, unwatched};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -122,7 +122,7 @@ pub struct Done {
 
 /// Runs a program under a schedule, with nobody looking.
 pub fn try_scheduled(program: &Program, trial: &ScheduledTrial<'_>, stop: Stop<'_>) -> Result<Scheduled, ExecuteError> {
-    let mut command = unwatched(program, trial.arguments, &trial.directory)?;
+    let mut command = unwatched(program, trial.arguments, &trial.directory);
     let file = |name: &str| trial.directory.join(name);
     for left in ["told", "memory", "run.trace"] {
         let _ = fs::remove_file(file(left));
@@ -145,7 +145,7 @@ pub fn try_scheduled(program: &Program, trial: &ScheduledTrial<'_>, stop: Stop<'
             command.env("RACEPROOF_SCHEDULE_DUMP", dump);
         }
     }
-    let tried = tried(&mut command, &trial.directory, trial.timeout, stop)?;
+    let tried = observed(command, &trial.directory, trial.timeout, stop)?;
     let (launches, done) = told(&file("told"));
     Ok(Scheduled { tried, launches, done })
 }

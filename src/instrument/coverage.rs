@@ -9,7 +9,7 @@
 //!
 //! What would have a point and gets none is named ([`Instrumented::uncounted`](super::Instrumented)): functions that may be evaluated while the
 //! program is compiled (`constexpr`), conditions that declare a variable, loops that are jumped into, macros that
-//! cannot be taken apart.
+//! cannot be taken apart; of OpenCL C also conditions of `?:` that may be vectors.
 //!
 //! Deliberately absent: `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
 //! A thread that is ended inside of a function that it calls counts as if it had come back.
@@ -17,7 +17,7 @@
 use super::notes::Notes;
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax::parts::stmts_in;
 use crate::syntax::{Expr, Stmt, StmtKind};
 
@@ -50,6 +50,8 @@ pub enum PointKind {
 
 /// Who puts the points into the text.
 pub(super) struct Counters<'c, 'a> {
+    /// What the text is written in: the counting functions of each runtime have their own names.
+    pub(super) language: Language,
     pub(super) tokens: &'a Tokens<'a>,
     pub(super) edits: &'c mut TokenEdits,
     pub(super) notes: &'c mut Notes<'a>,
@@ -64,7 +66,13 @@ impl<'a> Counters<'_, 'a> {
             return self.notes.leave_uncounted(cond.span, "a condition that declares a variable");
         }
         let number = self.notes.point(PointKind::Branch, cond.span);
-        self.edits.wrap(range, format!("::raceproof::branch({number}, bool(("), ")))");
+        match self.language {
+            Language::Cuda => self.edits.wrap(range, format!("::raceproof::branch({number}, bool(("), ")))"),
+            // C has conditions of many types, and none of its own.
+            Language::OpenCl => {
+                self.edits.wrap(range, format!("raceproof_branch(raceproof_self, {number}, (("), ") ? 1 : 0))");
+            }
+        }
     }
 
     /// Counts the turns of a loop. Its body is made a block.
@@ -78,15 +86,47 @@ impl<'a> Counters<'_, 'a> {
         };
         let may_be_skipped = !matches!(statement.kind, StmtKind::Do { .. } | StmtKind::For { cond: None, .. });
         let number = self.notes.point(PointKind::Loop { may_be_skipped }, statement.span);
-        self.edits.wrap(whole, format!("{{ ::raceproof::covered_loop raceproof_loop_{number}({number}); "), " }");
-        self.edits.wrap(turn, format!("{{ raceproof_loop_{number}.turn(); "), " }");
+        let (around, at_turn) = match self.language {
+            Language::Cuda => (
+                format!("::raceproof::covered_loop raceproof_loop_{number}({number});"),
+                format!("raceproof_loop_{number}.turn();"),
+            ),
+            Language::OpenCl => (
+                format!("uint raceproof_turns_{number} = 0; raceproof_loop(raceproof_self, {number});"),
+                format!("raceproof_turn(raceproof_self, {number}, raceproof_turns_{number}++);"),
+            ),
+        };
+        self.edits.wrap(whole, format!("{{ {around} "), " }");
+        self.edits.wrap(turn, format!("{{ {at_turn} "), " }");
     }
 
     /// Counts who comes to a barrier.
     pub(super) fn barrier(&mut self, call: &'a Expr) {
         let Some(range) = self.tokens.range(call.span) else { return self.apart(call.span) };
         let number = self.notes.point(PointKind::Barrier, call.span);
-        self.edits.wrap(range, format!("(::raceproof::at_barrier({number}), "), ")");
+        let (before, after) = match self.language {
+            Language::Cuda => (format!("::raceproof::at_barrier({number})"), ")".to_owned()),
+            Language::OpenCl => (
+                format!("raceproof_arrive(raceproof_self, {number})"),
+                format!(", raceproof_pass(raceproof_self, {number}))"),
+            ),
+        };
+        self.edits.wrap(range, format!("({before}, "), after);
+    }
+
+    /// The same for a barrier of OpenCL C at which fewer work-items wait than a group has.
+    pub(super) fn narrow_barrier(&mut self, call: &'a Expr) {
+        let Some(range) = self.tokens.range(call.span) else { return self.apart(call.span) };
+        let number = self.notes.point(PointKind::Barrier, call.span);
+        self.edits.wrap(range, format!("(raceproof_arrive_alone(raceproof_self, {number}), "), ")");
+    }
+
+    /// The statement that counts an execution.
+    fn reached(&self, number: usize) -> String {
+        match self.language {
+            Language::Cuda => format!("::raceproof::reached({number});"),
+            Language::OpenCl => format!("raceproof_reached(raceproof_self, {number});"),
+        }
     }
 
     fn apart(&mut self, span: Span) {
@@ -98,7 +138,7 @@ impl<'a> Counters<'_, 'a> {
         let mut run: Vec<&Stmt> = Vec::new();
         for (statement, may_stay) in statements {
             // What stands before a label is not what comes to it.
-            if matches!(statement.kind, StmtKind::Case(_)) {
+            if matches!(statement.kind, StmtKind::Case(_)) || self.is_labelled(statement) {
                 self.one_run(&std::mem::take(&mut run));
                 continue;
             }
@@ -110,13 +150,19 @@ impl<'a> Counters<'_, 'a> {
         self.one_run(&run);
     }
 
+    /// Whether something can be jumped to: the tree has no labels, so their colon is looked for.
+    fn is_labelled(&self, statement: &Stmt) -> bool {
+        let start = self.tokens.range(statement.span).map_or(0, |range| range.start);
+        start > 0 && self.tokens.text(start - 1) == ":"
+    }
+
     fn one_run(&mut self, run: &[&'a Stmt]) {
         let is_code = |statement: &&&Stmt| !matches!(statement.kind, StmtKind::Empty | StmtKind::Block(_));
         let spans: Vec<Span> = run.iter().filter(is_code).map(|statement| statement.span).collect();
         let Some(first) = run.first().filter(|_| !spans.is_empty()) else { return };
         let Some(range) = self.tokens.range(first.span) else { return self.apart(first.span) };
         let number = self.notes.point(PointKind::Run(spans), first.span);
-        self.edits.wrap(range, format!("::raceproof::reached({number}); "), "");
+        self.edits.wrap(range, format!("{} ", self.reached(number)), "");
     }
 
     /// The same for a branch, or a body, that is no block.
@@ -126,7 +172,7 @@ impl<'a> Counters<'_, 'a> {
         }
         let Some(range) = self.tokens.range(statement.span) else { return self.apart(statement.span) };
         let number = self.notes.point(PointKind::Run(vec![statement.span]), statement.span);
-        self.edits.wrap(range, format!("{{ ::raceproof::reached({number}); "), " }");
+        self.edits.wrap(range, format!("{{ {} ", self.reached(number)), " }");
     }
 }
 

@@ -97,7 +97,10 @@ impl<'a> Walker<'a> {
                 self.expr(first, Use::Discard);
                 self.expr(second, usage);
             }
-            ExprKind::Call(callee, arguments) => self.call(expr, callee, arguments, usage),
+            ExprKind::Call(callee, arguments) => {
+                self.mutate(|mutators| mutators.work_item(expr, callee, arguments));
+                self.call(expr, callee, arguments, usage);
+            }
             ExprKind::Index(base, index) => {
                 if !self.stays_own(expr) && self.may_denote(base, "operator[]") {
                     self.access(expr, usage);

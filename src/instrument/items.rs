@@ -170,7 +170,8 @@ impl<'a> Walker<'a> {
     /// Puts points of coverage where they are wanted.
     pub(super) fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
         if self.covers() {
-            put(&mut Counters { tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
+            let language = Language::Cuda;
+            put(&mut Counters { language, tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
         }
     }
 

@@ -85,9 +85,9 @@ pub enum Backend {
 pub enum Purpose<'a> {
     /// It logs accesses.
     Log,
-    /// It counts what a test reaches. For the CPU alone.
+    /// It counts what a test reaches. CUDA does so on the CPU alone.
     Cover,
-    /// It is a mutant of itself, if it is told to be one. For the CPU alone.
+    /// It is a mutant of itself, if it is told to be one. For the CPU alone. OpenCL C counts, and its mutants are texts.
     /// These lines stay as they are.
     Mutate(&'a mutant::Untouched),
 }
@@ -177,7 +177,14 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
         return Err(InstrumentError::TooLarge);
     }
     if source.unit.dialect.language() == Language::OpenCl {
-        return opencl::instrument(source);
+        let mut unit = opencl::instrument(source)?;
+        if let Purpose::Mutate(_) = source.purpose {
+            let tokens = Tokens::new(source.output);
+            let mut walker = items::Walker::new(&tokens, source);
+            walker.unit();
+            (unit.mutants, unit.uncounted) = (walker.notes.mutants, walker.notes.uncounted);
+        }
+        return Ok(unit);
     }
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);

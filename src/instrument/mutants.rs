@@ -2,12 +2,14 @@
 //!
 //! One program holds all of its mutants. A place that has some is wrapped so that the number that the program is given
 //! when it starts chooses among them (`runtime/cpu/mutants.hpp`). What each is in the text of the user, which is what people and proofs
-//! look at, is said by [`Mutant::edits`](super::mutant::Mutant).
+//! look at, is said by [`Mutant::edits`](super::mutant::Mutant). OpenCL C is compiled while a program runs: there that text is the mutant, and
+//! nothing is wrapped ([`opencl`](super::opencl)).
 //!
 //! Guarantees: without a number the program does what it did; operands are evaluated as often as they were, and those of `&&` and `||` when
 //! they were.
 //!
-//! Deliberately absent: code that macros bring, since no edit of the text would be that mutant alone; functions that may be
+//! Deliberately absent: code that macros bring, since no edit of the text would be that mutant alone, but for parts of OpenCL C that a macro
+//! call is all of; functions that may be
 //! evaluated while the program is compiled; what declares the extents of arrays, and other constants; code of the host but
 //! for launches.
 
@@ -17,6 +19,9 @@ use super::notes::Notes;
 use super::scope::Scopes;
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
+use crate::builtins::Builtin;
+use crate::builtins::confused::every_other_thread;
+use crate::builtins::functions::function;
 use crate::calculus::AtomicOp;
 use crate::mutation::Operator;
 use crate::source::{Language, Span};
@@ -115,8 +120,11 @@ fn is_null(expr: &Expr) -> bool {
 }
 
 /// Whether evaluating an expression twice, or earlier in its statement, makes a difference.
-fn has_effects(expr: &Expr) -> bool {
+fn has_effects(language: Language, expr: &Expr) -> bool {
     expr_has(expr, &|part| {
+        if is_work_item(language, part) {
+            return false;
+        }
         matches!(
             part.kind,
             ExprKind::Assign(..)
@@ -132,13 +140,23 @@ fn has_effects(expr: &Expr) -> bool {
     })
 }
 
+/// Whether an expression is an id, or an extent, of OpenCL, where these are calls.
+fn is_work_item(language: Language, expr: &Expr) -> bool {
+    let ExprKind::Call(callee, _) = &expr.kind else { return false };
+    let ExprKind::Path(path) = &callee.kind else { return false };
+    let name = path.segments.last().map_or("", |last| last.name.text.as_str());
+    let meaning = || function(language, name).map(|meaning| meaning.builtin);
+    language == Language::OpenCl && matches!(meaning(), Some(Builtin::WorkItem(_)))
+}
+
 /// Whether a value depends on memory, of whose contents no proof knows anything.
 fn reads_memory(expr: &Expr) -> bool {
     expr_has(expr, &|part| matches!(part.kind, ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _)))
 }
 
 /// Whether the parts of a statement but its own store, or declaration, can be evaluated before it.
-fn is_claimable(statement: &Stmt) -> bool {
+fn is_claimable(language: Language, statement: &Stmt) -> bool {
+    let has_effects = |expr: &Expr| has_effects(language, expr);
     match &statement.kind {
         StmtKind::Expr(value) => match &value.kind {
             ExprKind::Assign(_, target, value) => !has_effects(target) && !has_effects(value),
@@ -181,16 +199,36 @@ fn jumps(statement: &Stmt) -> bool {
 }
 
 impl<'a> Mutators<'_, 'a> {
-    /// The place in the text of tokens that no macro brought.
+    /// The place in the text of tokens that no macro brought, or, where the text alone is changed, of which macros brought all or nothing.
     fn plain(&self, range: Range<usize>) -> Option<Span> {
+        if self.language == Language::OpenCl {
+            return self.uncut(range);
+        }
         let (first, last) = (self.tokens.span(range.start)?, self.tokens.span(range.end.checked_sub(1)?)?);
         let is_plain =
             |at: usize| self.tokens.span(at).is_some_and(|span| span.expansion.is_none() && span.file == first.file);
         range.clone().all(is_plain).then(|| Span::new(first.file, first.start as usize, last.end as usize))
     }
 
+    /// The place of tokens that no macro call at their ends brings more than.
+    fn uncut(&self, range: Range<usize>) -> Option<Span> {
+        let seen = |at: usize| {
+            let span = self.tokens.span(at)?;
+            Some((span.expansion.is_some(), self.tokens.sources().visible(span)))
+        };
+        let brings_more = |inside: usize, outside: Option<usize>| {
+            let call = seen(inside).filter(|(is_brought, _)| *is_brought);
+            call.zip(outside.and_then(seen)).is_some_and(|((_, call), (_, other))| call == other)
+        };
+        let last = range.end.checked_sub(1)?;
+        let ((_, first), (_, end)) = (seen(range.start)?, seen(last)?);
+        let is_cut = brings_more(range.start, range.start.checked_sub(1)) || brings_more(last, Some(range.end));
+        let is_of_one_file = range.clone().all(|at| seen(at).is_some_and(|(_, span)| span.file == first.file));
+        (!is_cut && is_of_one_file).then(|| Span::new(first.file, first.start as usize, end.end as usize))
+    }
+
     /// The text of a part of the tree that no macro brought.
-    fn text(&self, expr: &Expr) -> Option<&'a str> {
+    pub(super) fn text(&self, expr: &Expr) -> Option<&'a str> {
         let span = self.plain(self.tokens.range(expr.span)?)?;
         self.tokens.sources().file(span.file).text.get(span.start as usize..span.end as usize)
     }
@@ -214,7 +252,8 @@ impl<'a> Mutators<'_, 'a> {
 
     /// Notes the mutants of a place, and gives the number of the first.
     fn add(&mut self, span: Span, choices: Vec<Choice>, about: Option<&Expr>) -> usize {
-        let place = about.filter(|expr| !has_effects(expr) && !reads_memory(expr)).and_then(|_| self.place());
+        let place =
+            about.filter(|expr| !has_effects(self.language, expr) && !reads_memory(expr)).and_then(|_| self.place());
         let mut first = None;
         for Choice { operator, edits, claimed, .. } in choices {
             let claim = claimed.zip(place.clone()).map(|(condition, place)| Claim { condition, place });
@@ -227,9 +266,13 @@ impl<'a> Mutators<'_, 'a> {
     fn place(&self) -> Option<ClaimPlace> {
         let of = |span: Span| self.tokens.range(span).and_then(|range| self.plain(range));
         match self.ahead {
-            Ahead::InBlock(statement, _) if is_claimable(statement) => of(statement.span).map(ClaimPlace::Before),
-            Ahead::Alone(statement) if is_claimable(statement) => of(statement.span).map(ClaimPlace::Around),
-            Ahead::Test(cond) if !has_effects(cond) => of(cond.span).map(ClaimPlace::Test),
+            Ahead::InBlock(statement, _) if is_claimable(self.language, statement) => {
+                of(statement.span).map(ClaimPlace::Before)
+            }
+            Ahead::Alone(statement) if is_claimable(self.language, statement) => {
+                of(statement.span).map(ClaimPlace::Around)
+            }
+            Ahead::Test(cond) if !has_effects(self.language, cond) => of(cond.span).map(ClaimPlace::Test),
             _ => None,
         }
     }
@@ -382,7 +425,8 @@ impl<'a> Mutators<'_, 'a> {
         for (operator, condition, other) in choices {
             let text = match (operator, other) {
                 (Operator::BarrierConditional, _) => {
-                    format!("if (threadIdx.x % 2 == 0) {}", self.text(expr).unwrap_or_default())
+                    let condition = every_other_thread(self.language);
+                    format!("if ({condition}) {}", self.text(expr).unwrap_or_default())
                 }
                 (_, other) => other.unwrap_or_default().to_owned(),
             };
@@ -395,12 +439,12 @@ impl<'a> Mutators<'_, 'a> {
         self.edits.wrap(range, format!("{head}void("), "))");
     }
 
-    /// A barrier that is a statement of its own. `narrower` is the call of one that fewer threads wait at.
-    pub(super) fn barrier(&mut self, expr: &'a Expr, narrower: Option<&str>) {
+    /// A barrier that is a statement of its own. `narrower` are calls of those that order less.
+    pub(super) fn barrier(&mut self, expr: &'a Expr, narrower: &[String]) {
         self.delayed(expr);
         let mut choices =
             vec![(Operator::BarrierRemoved, "skips", None), (Operator::BarrierConditional, "skips_half", None)];
-        choices.extend(narrower.map(|narrower| (Operator::BarrierNarrowed, "skips", Some(narrower))));
+        choices.extend(narrower.iter().map(|narrower| (Operator::BarrierNarrowed, "skips", Some(narrower.as_str()))));
         self.call(expr, choices);
     }
 
@@ -422,9 +466,9 @@ impl<'a> Mutators<'_, 'a> {
     }
 
     /// A fence that is a statement of its own.
-    pub(super) fn fence(&mut self, expr: &'a Expr, narrower: Option<&str>) {
+    pub(super) fn fence(&mut self, expr: &'a Expr, narrower: &[String]) {
         let mut choices = vec![(Operator::FenceRemoved, "skips", None)];
-        choices.extend(narrower.map(|narrower| (Operator::FenceNarrowed, "skips", Some(narrower))));
+        choices.extend(narrower.iter().map(|narrower| (Operator::FenceNarrowed, "skips", Some(narrower.as_str()))));
         self.call(expr, choices);
     }
 

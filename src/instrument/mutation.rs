@@ -2,11 +2,13 @@
 
 use super::callees::Callees;
 use super::mutants::{Ahead, Mutators, is_comparison};
+use crate::builtins::confused::{other_flags, other_ids};
 use crate::builtins::functions::narrower;
 use crate::builtins::variables::{Variable, confused_with, variable};
 use crate::builtins::{Builtin, groups};
 use crate::calculus::SyncScope;
 use crate::mutation::Operator;
+use crate::source::Language;
 use crate::syntax::{BinaryOp, Expr, ExprKind, Init, ItemKind, Stmt, StmtKind, UnaryOp, Variable as Declared};
 
 /// What the condition of an `if` may be.
@@ -30,25 +32,48 @@ impl<'a> Mutators<'_, 'a> {
         let callees = Callees { facts: self.facts, language: self.language };
         let ExprKind::Path(path) = &callee.kind else {
             if callees.waits_for_others(callee, arguments) {
-                self.barrier(value, None);
+                self.barrier(value, &[]);
             }
             return;
         };
         let meaning = callees.builtin(path, arguments.len());
         let Some((name, meaning)) = meaning else { return };
-        let language = self.language;
         match meaning {
             Some(Builtin::Barrier { scope, .. }) => {
-                let narrower = narrower(language, name).filter(|_| scope == SyncScope::Block);
-                self.barrier(value, narrower);
+                let is_of_block = scope == SyncScope::Block;
+                let narrower = if is_of_block { self.narrower(value, name, arguments) } else { Vec::new() };
+                self.barrier(value, &narrower);
             }
-            Some(Builtin::Fence(_)) => self.fence(value, narrower(language, name)),
+            Some(Builtin::Fence(_)) => {
+                let narrower = self.narrower(value, name, arguments);
+                self.fence(value, &narrower);
+            }
             Some(Builtin::Atomic { op, .. }) => self.atomic(value, callee, op, arguments),
             None if groups::Function::named(name).is_some() && callees.waits_for_others(callee, arguments) => {
-                self.barrier(value, None);
+                self.barrier(value, &[]);
             }
             _ => {}
         }
+    }
+
+    /// Calls in the place of that of a barrier or a fence which order less: fewer threads, or another memory.
+    fn narrower(&self, call: &Expr, name: &str, arguments: &[Expr]) -> Vec<String> {
+        if let Some(narrower) = narrower(self.language, name) {
+            return vec![narrower.to_owned()];
+        }
+        let texts = self.text(call).zip(arguments.first().and_then(|flags| self.text(flags)));
+        let Some((whole, flags)) = texts.filter(|_| self.language == Language::OpenCl) else { return Vec::new() };
+        other_flags(flags).into_iter().map(|other| whole.replacen(flags, other, 1)).collect()
+    }
+
+    /// `get_local_id(0)` and its kin.
+    pub(super) fn work_item(&mut self, call: &'a Expr, callee: &'a Expr, arguments: &'a [Expr]) {
+        let (ExprKind::Path(path), [Expr { kind: ExprKind::Int { value, .. }, .. }]) = (&callee.kind, arguments) else {
+            return;
+        };
+        let callees = Callees { facts: self.facts, language: self.language };
+        let Some((name, Some(Builtin::WorkItem(_)))) = callees.builtin(path, 1) else { return };
+        self.id(call, &other_ids(name, *value));
     }
 
     /// What the variable of a loop begins with.

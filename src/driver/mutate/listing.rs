@@ -1,7 +1,7 @@
 //! The mutants of a program as people see them: places, texts, differences.
 
 use super::candidate::{Candidate, bytes, edited};
-use crate::driver::run::Built;
+use crate::driver::instrument::InstrumentedFile;
 use crate::instrument::mutant::{self, Edit};
 use crate::mutation::{Mutant, Operator, Position, Status};
 use crate::source::{SourceMap, Span};
@@ -11,9 +11,9 @@ use similar::TextDiff;
 const SUPPRESSION: &str = "raceproof: no-mutants";
 
 /// All mutants of all units, with the numbers that the program knows them by, less one.
-pub(super) fn list(built: &Built) -> Vec<Candidate> {
+pub(super) fn list<'f>(files: impl Iterator<Item = &'f InstrumentedFile>) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    for (file, instrumented) in built.instrumented_files().iter().enumerate() {
+    for (file, instrumented) in files.enumerate() {
         for of_unit in &instrumented.unit.mutants {
             let mutant = described(candidates.len() + 1, of_unit, &instrumented.sources);
             candidates.push(Candidate { mutant, file, of_unit: of_unit.clone() });

@@ -1,7 +1,8 @@
 //! `mutate`: which of the programs that differ from the user's in one place its tests tell apart from it.
 //!
 //! The program is built once with all of its mutants in it ([`Logging::Mutants`](crate::execute::program::Logging)); each run
-//! is told which one it is. A campaign goes on in this order:
+//! is told which one it is. Of an OpenCL program, which builds its kernels as it runs, the text of one mutant takes the place of the
+//! program's own ([`Subject`]). A campaign goes on in this order:
 //!
 //! 1. [`Campaign::begin`] lists the mutants, and takes out those that the source suppresses.
 //! 2. [`Campaign::baseline`] runs the program as it is, learns what it always does ([`oracle`]), and which mutants it reaches.
@@ -19,16 +20,18 @@ mod oracle;
 mod plan;
 mod proofs;
 mod record;
+mod subject;
 
 pub use crate::mutation::{Campaign as Outcomes, html, sarif, schema, text};
 pub use crate::mutation::{Mutant, Operator, Status};
 pub use plan::{MutateError, Plan};
 pub use record::{Earlier, Record, path as path_of_record};
+pub use subject::{Host, Subject};
 
 use super::run::{self, Built, Request, RunError, Stop};
 use crate::driver::Options;
 use crate::execute::ExecuteError;
-use crate::execute::program::{Program, Trial, try_out};
+use crate::execute::program::Trial;
 use candidate::Candidate;
 use oracle::Oracle;
 use std::collections::BTreeSet;
@@ -36,6 +39,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use subject::Run;
 
 /// Compilers are asked this often to do without the lines that they do not take with mutants in them.
 const MOST_BUILDS: usize = 5;
@@ -78,21 +82,22 @@ const LEAST_TIME: Duration = Duration::from_secs(2);
 
 /// The mutants of a program, and what is known of them.
 pub struct Campaign<'b> {
-    built: &'b Built,
-    program: &'b Program,
+    subject: Subject<'b>,
     plan: Plan,
     candidates: Vec<Candidate>,
+    /// Numbers of the mutants that are reached, if that is known beforehand.
+    reached: Option<BTreeSet<usize>>,
     oracle: Option<Oracle>,
     directory: PathBuf,
 }
 
 impl<'b> Campaign<'b> {
     /// Lists the mutants of a program. What its runs write goes below the directory.
-    pub fn begin(built: &'b Built, plan: Plan, directory: PathBuf) -> Result<Campaign<'b>, MutateError> {
-        let program = built.program().ok_or(MutateError::NotOfCpu)?;
+    pub fn begin(subject: Subject<'b>, plan: Plan, directory: PathBuf) -> Result<Campaign<'b>, MutateError> {
+        let (candidates, reached) = subject.list()?;
         // Programs may change their working directory.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
-        Ok(Campaign { built, program, plan, candidates: listing::list(built), oracle: None, directory })
+        Ok(Campaign { subject, plan, candidates, reached, oracle: None, directory })
     }
 
     /// The mutants as they stand.
@@ -130,8 +135,9 @@ impl<'b> Campaign<'b> {
         tell: &mut dyn FnMut(&Mutant),
         stop: Stop<'_>,
     ) -> Result<(), MutateError> {
-        for number in 0..self.built.instrumented_files().len() {
-            let Some(mut prover) = proofs::Prover::new(self.built, number, options) else { continue };
+        for (number, file) in self.subject.files().into_iter().enumerate() {
+            let options = self.subject.reading(number, options);
+            let Some(mut prover) = proofs::Prover::new(file, &options) else { continue };
             let of_file = self.candidates.iter_mut().filter(|candidate| candidate.file == number);
             for candidate in of_file.filter(|candidate| candidate.mutant.status == Status::Pending) {
                 if stop() {
@@ -156,10 +162,19 @@ impl<'b> Campaign<'b> {
             directory: self.directory.join(format!("baseline{seed}")),
             timeout: self.plan.timeout,
         });
-        let tried = trials.map(|trial| try_out(self.program, &trial, stop)).collect::<Result<Vec<_>, _>>()?;
+        let mut tried = Vec::new();
+        for trial in trials {
+            if let Run::Tried(run) = self.subject.try_out(None, &trial, stop)? {
+                tried.push(run);
+            }
+        }
         let oracle = Oracle::learn(&tried)?;
         let remarks = oracle.remarks();
         self.oracle = Some(oracle);
+        if let Some(reached) = self.reached.clone() {
+            self.pending().filter(|candidate| !reached.contains(&(candidate.mutant.id - 1))).for_each(not_reached);
+            return Ok(remarks);
+        }
         // A program that ends without a farewell says nothing; all mutants are tried then.
         let Ok(told) = std::fs::read_to_string(self.directory.join("baseline0").join("reached")) else {
             return Ok(remarks);
@@ -175,7 +190,7 @@ impl<'b> Campaign<'b> {
                 candidate.mutant.status = Status::Unviable;
                 candidate.mutant.reason = Some("it means nothing for the types at hand".to_owned());
             } else if !reached.contains(&number) {
-                candidate.mutant.status = Status::NotReached;
+                not_reached(candidate);
             }
         }
         Ok(remarks)
@@ -185,7 +200,7 @@ impl<'b> Campaign<'b> {
     pub fn try_out(&mut self, tell: &(dyn Fn(&Mutant) + Sync), stop: Stop<'_>) -> Result<(), MutateError> {
         let Some(oracle) = &self.oracle else { return Ok(()) };
         let slowest = oracle.slowest().mul_f64(self.plan.timeout_multiplier).max(LEAST_TIME);
-        let (program, plan, directory) = (self.program, &self.plan, &self.directory);
+        let (subject, plan, directory) = (self.subject, &self.plan, &self.directory);
         let waiting: Vec<&mut Candidate> =
             self.candidates.iter_mut().filter(|candidate| candidate.mutant.status == Status::Pending).collect();
         let next = AtomicUsize::new(0);
@@ -193,7 +208,7 @@ impl<'b> Campaign<'b> {
         let work = || -> Result<(), ExecuteError> {
             while let Some(candidate) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let Ok(mut candidate) = candidate.lock() else { continue };
-                let (status, reason) = tried(program, plan, oracle, directory, candidate.mutant.id, slowest, stop)?;
+                let (status, reason) = tried(subject, plan, oracle, directory, &candidate, slowest, stop)?;
                 (candidate.mutant.status, candidate.mutant.reason) = (status, reason);
                 tell(&candidate.mutant);
             }
@@ -210,16 +225,21 @@ impl<'b> Campaign<'b> {
     }
 }
 
+fn not_reached(candidate: &mut Candidate) {
+    candidate.mutant.status = Status::NotReached;
+}
+
 /// What becomes of a mutant in its repetitions.
 fn tried(
-    program: &Program,
+    subject: Subject<'_>,
     plan: &Plan,
     oracle: &Oracle,
     directory: &std::path::Path,
-    id: usize,
+    candidate: &Candidate,
     timeout: Duration,
     stop: Stop<'_>,
 ) -> Result<(Status, Option<String>), ExecuteError> {
+    let id = candidate.mutant.id;
     let mut killed = 0;
     let mut reason = None;
     for seed in 0..plan.repetitions {
@@ -231,7 +251,14 @@ fn tried(
             directory: directory.join(id.to_string()),
             timeout,
         };
-        let run = try_out(program, &trial, stop)?;
+        let run = match subject.try_out(Some(candidate), &trial, stop)? {
+            Run::Tried(run) => run,
+            Run::Unviable(why) => return Ok((Status::Unviable, Some(why.to_owned()))),
+            Run::NotBuilt => {
+                let why = "the program did not build its text in this run";
+                return Ok((Status::NotReached, Some(why.to_owned())));
+            }
+        };
         if run.is_timeout() {
             // The next one would take as long.
             return Ok((Status::Timeout, Some(format!("it was ended after {:.1} s", timeout.as_secs_f64()))));

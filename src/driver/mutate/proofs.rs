@@ -19,8 +19,8 @@ use super::candidate::{bytes, edited};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race, ScopeKind};
 use crate::driver::front::FrontEnd;
+use crate::driver::instrument::InstrumentedFile;
 use crate::driver::options::{Fixes, Hints, Reproductions, Settings, Timings};
-use crate::driver::run::Built;
 use crate::driver::{Options, check_source};
 use crate::instrument::mutant::{self, Claim, ClaimPlace, Edit};
 use crate::mutation::{Mutant, Status};
@@ -44,8 +44,7 @@ pub(super) struct Prover {
 
 impl Prover {
     /// For a file of the program; nothing if no kernel of it is proved anything.
-    pub(super) fn new(built: &Built, file: usize, options: &Options) -> Option<Prover> {
-        let instrumented = built.instrumented_files().get(file)?;
+    pub(super) fn new(instrumented: &InstrumentedFile, options: &Options) -> Option<Prover> {
         let (_, main) = instrumented.sources.files().next()?;
         let judging = Settings { solver: None, ..options.judging.clone() };
         let options = Options {

@@ -5,7 +5,7 @@
 //! off counts for nothing.
 
 use super::plan::Plan;
-use crate::driver::run::Built;
+use super::subject::Subject;
 use crate::mutation::{Campaign, Mutant, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,10 +39,10 @@ pub struct Record {
     file: Mutex<File>,
 }
 
-fn head(built: &Built, plan: &Plan) -> Head {
+fn head(subject: Subject<'_>, plan: &Plan) -> Head {
     // The same in every process of this version.
     let mut hasher = DefaultHasher::new();
-    for file in built.instrumented_files() {
+    for file in subject.files() {
         file.unit.text.hash(&mut hasher);
     }
     plan.arguments.hash(&mut hasher);
@@ -58,8 +58,8 @@ fn head(built: &Built, plan: &Plan) -> Head {
 
 impl Record {
     /// Opens the record at that path, and begins it anew if it is of another campaign.
-    pub fn resume(path: &Path, built: &Built, plan: &Plan) -> io::Result<Record> {
-        let head = head(built, plan);
+    pub fn resume(path: &Path, subject: Subject<'_>, plan: &Plan) -> io::Result<Record> {
+        let head = head(subject, plan);
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let is_same =

@@ -3,6 +3,7 @@
 //! Guarantees: whatever becomes of the run, what was written is a log; it has no end unless [`Log::close`] gave it one, and a
 //! launch is not finished unless all that its kernel did is there. Nothing is told twice.
 
+use super::host::Parted;
 use super::job::{Launch, Value};
 use super::records::{Divergence, Group, Range, Ranges, Record, Seen, groups};
 use crate::trace::format::write::{Segment, Writer};
@@ -44,6 +45,8 @@ pub(super) enum Told<'a> {
     Launch(&'a Launch),
     /// A launch is not logged, or not to its end, for this reason.
     Unlogged(&'a str, &'a Place, String),
+    /// A group of a launch with so many work-items in each parts before one of these barriers.
+    Parted(&'a Launch, &'a [Place], &'a Parted, u64),
 }
 
 /// A launch that has begun in the log.
@@ -109,7 +112,27 @@ impl Log {
         match told {
             Told::Launch(launch) => self.line("launch", &launch.kernel, &launch.place, ""),
             Told::Unlogged(kernel, place, reason) => self.line("unlogged", kernel, place, reason),
+            Told::Parted(launch, barriers, parted, items) => self.parted(launch, barriers, parted, *items),
         }
+    }
+
+    fn parted(&mut self, launch: &Launch, barriers: &[Place], parted: &Parted, items: u64) -> io::Result<()> {
+        let [x, y, z] = parted.group;
+        let [wide, high, _] = launch.extents.grid.map(u64::from);
+        let number = x + wide * (y + high * z);
+        let is_missing = |item: &u64| parted.missing.iter().any(|range| range[0] <= *item && *item <= range[1]);
+        let comes = (0..items).find(|item| !is_missing(item));
+        let (Some(comes), Some([missing, _])) = (comes, parted.missing.first()) else { return Ok(()) };
+        let nowhere = (String::new(), 0);
+        let place = barriers.get(parted.agreement).unwrap_or(&nowhere);
+        let text = comes_without(comes, *missing, number);
+        self.divergence(("divergence", &launch.kernel), place, &text)
+    }
+
+    /// Tells of a barrier once.
+    fn divergence(&mut self, (kind, kernel): (&str, &str), place: &Place, text: &str) -> io::Result<()> {
+        let is_new = self.told.insert(format!("{kind}\t{kernel}\t{}\t{}", place.0, place.1));
+        if is_new { self.line(kind, kernel, place, text) } else { Ok(()) }
     }
 
     fn line(&mut self, kind: &str, kernel: &str, place: &Place, text: &str) -> io::Result<()> {
@@ -207,26 +230,18 @@ impl Log {
         let Some(Divergence { barrier, comes, parts, seen }) = group.divergence else { return Ok(true) };
         let place = barriers.get(barrier as usize).unwrap_or(&nowhere);
         let kind = if seen == Seen::NobodyCame { "unsupported" } else { "divergence" };
-        if self.told.insert(format!("{kind}\t{kernel}\t{}\t{}", place.0, place.1)) {
-            let number = group.number;
-            let text = match seen {
-                Seen::Passed => {
-                    format!(
-                        "work-item {comes} of work-group {number} passes this barrier and work-item {parts} does not"
-                    )
-                }
-                Seen::Parted => {
-                    format!(
-                        "work-item {comes} of work-group {number} comes to this barrier and work-item {parts} does not"
-                    )
-                }
-                Seen::NobodyCame => format!(
-                    "work-items {comes} and {parts} of work-group {number} that part at a branch around this barrier, to \
-                     which neither comes"
-                ),
-            };
-            self.line(kind, kernel, place, &text)?;
-        }
+        let number = group.number;
+        let text = match seen {
+            Seen::Passed => {
+                format!("work-item {comes} of work-group {number} passes this barrier and work-item {parts} does not")
+            }
+            Seen::Parted => comes_without(comes.into(), parts.into(), number.into()),
+            Seen::NobodyCame => format!(
+                "work-items {comes} and {parts} of work-group {number} that part at a branch around this barrier, to which \
+                 neither comes"
+            ),
+        };
+        self.divergence((kind, kernel), place, &text)?;
         Ok(seen == Seen::Passed)
     }
 
@@ -237,6 +252,10 @@ impl Log {
         }
         self.flush()
     }
+}
+
+fn comes_without(comes: u64, missing: u64, group: u64) -> String {
+    format!("work-item {comes} of work-group {group} comes to this barrier and work-item {missing} does not")
 }
 
 fn of_log(cause: &io::Error) -> io::Error {

@@ -35,6 +35,14 @@ pub(super) enum Leads {
     Each = 2,
 }
 
+impl Leads {
+    /// The value that leads to the barrier, where there is one besides others that lead to other barriers.
+    pub(super) fn to_this_one(self, is_switch: bool) -> u32 {
+        // The barrier that an `if` is told with stands in its first branch, if that has one.
+        if self == Leads::Each && !is_switch { Leads::Nonzero as u32 } else { self as u32 }
+    }
+}
+
 /// What a branch decides about.
 #[derive(Clone, Copy, Debug)]
 struct Branch {
@@ -154,6 +162,11 @@ impl<'a> Course<'a> {
             _ => None,
         });
         Course { functions: functions.collect(), holding: functions_with_barriers(unit), ..Course::default() }
+    }
+
+    /// Whether a function of that name holds a barrier, itself or in what it calls.
+    pub(super) fn holds(&self, function: &str) -> bool {
+        self.holding.contains(function)
     }
 
     /// Begins a function.

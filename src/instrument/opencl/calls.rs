@@ -48,6 +48,15 @@ impl<'a> Translator<'a> {
                 self.atomic(expr, arguments, SyncScope::Grid, is_explicit.then_some(5));
                 self.pointee(expr, 1, SiteKind::ReadWrite, arguments);
             }
+            Some(Builtin::Barrier { scope, .. }) if self.counts() => {
+                self.cover(|counters| match scope {
+                    SyncScope::Warp => counters.narrow_barrier(expr),
+                    _ => counters.barrier(expr),
+                });
+                self.read_all(arguments);
+            }
+            Some(Builtin::Copying(_)) if self.counts() => self.read_all(arguments),
+            Some(ref meaning) if self.counts() && vector_access(meaning).is_some() => self.read_all(arguments),
             Some(Builtin::Barrier { scope: SyncScope::Warp, .. }) => {
                 self.notes.leave_out(callee.span, "order by a barrier of sub-groups");
                 self.read_all(arguments);
@@ -182,7 +191,7 @@ impl<'a> Translator<'a> {
     }
 
     fn wrap_pointer(&mut self, expr: &'a Expr, position: usize, kind: (SiteKind, u8), arguments: &'a [Expr]) {
-        let Some(argument) = arguments.get(position) else { return };
+        let Some(argument) = arguments.get(position).filter(|_| !self.counts()) else { return };
         let object = match &argument.kind {
             ExprKind::Unary(UnaryOp::AddressOf, object) if self.stays_own(object) => return,
             ExprKind::Unary(UnaryOp::AddressOf, object) => object,

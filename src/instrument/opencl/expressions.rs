@@ -46,6 +46,7 @@ impl<'a> Translator<'a> {
             }
             // In C these are values, whatever their parts are.
             ExprKind::Conditional(cond, yes, no) => {
+                self.choice(cond);
                 self.expr(cond, Use::Read);
                 self.expr(yes, valued(usage));
                 self.expr(no, valued(usage));
@@ -196,7 +197,9 @@ impl<'a> Translator<'a> {
 
     /// Wraps an access with its site.
     fn access(&mut self, expr: &'a Expr, usage: Use) {
-        let Some(kind) = usage.site().filter(|_| !matches!(self.shape(expr), Shape::Array(_))) else { return };
+        let Some(kind) = usage.site().filter(|_| !self.counts() && !matches!(self.shape(expr), Shape::Array(_))) else {
+            return;
+        };
         let Some(range) = self.tokens.range(expr.span) else {
             return self.notes.leave_out(expr.span, "access in a macro that cannot be taken apart");
         };

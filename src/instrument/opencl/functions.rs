@@ -1,5 +1,6 @@
 //! Declarations: kernels with their log, functions with who calls them, variables of the program.
 
+use super::counters;
 use super::types::{NoValue, Space, space};
 use super::{Home, Kernel, Local, MOST_POINTERS, MOST_VARIABLES, Parameter, ParameterKind, Translator};
 use crate::syntax::{self, Item, ItemKind, Param, Qualifier, TypeKind, Unit, Variable};
@@ -9,6 +10,8 @@ use std::fmt::Write;
 /// The parameter of a kernel that the log comes in, and of any other function: the work-item that calls it.
 const LOG: &str = "__global ulong *raceproof_log";
 const SELF: &str = "__private raceproof_item *raceproof_self";
+/// The parameter of a kernel that counts.
+const COUNTS: &str = "__global uint *raceproof_counts";
 
 /// A function of the unit.
 #[derive(Clone, Copy, Debug)]
@@ -86,15 +89,20 @@ impl<'a> Translator<'a> {
         let Some(&known) = self.functions.get(name) else { return };
         self.notes.enter(name.to_owned());
         let parameters = self.parameter_list(function);
+        let added = match (known.is_kernel, self.counts()) {
+            (false, _) => SELF,
+            (true, false) => LOG,
+            (true, true) => COUNTS,
+        };
         match parameters {
             _ if !known.is_kernel && !known.has_body => {}
             None => self.notes.leave_out(item.span, "function whose parameters cannot be found"),
             Some((open, close)) => {
                 let is_empty = close == open + 1 || (close == open + 2 && self.tokens.text(open + 1) == "void");
                 match (known.is_kernel, is_empty) {
-                    (_, true) => self.edits.replace(open..close + 1, format!("({})", parameter(known))),
-                    (true, false) => self.edits.before(close, format!(", {}", parameter(known))),
-                    (false, false) => self.edits.after(open, format!("{}, ", parameter(known))),
+                    (_, true) => self.edits.replace(open..close + 1, format!("({added})")),
+                    (true, false) => self.edits.before(close, format!(", {added}")),
+                    (false, false) => self.edits.after(open, format!("{added}, ")),
                 }
             }
         }
@@ -134,13 +142,26 @@ impl<'a> Translator<'a> {
             return self.refuse(item.span, "a kernel whose body cannot be found");
         };
         let parameters: Vec<Parameter> = function.params.iter().map(|param| self.parameter(param)).collect();
+        let (span, globals) = (self.tokens.place_of(item.span), self.globals.clone());
+        let kernel = Kernel { name: name.to_owned(), span, parameters, locals: Vec::new(), globals };
+        let head = if self.counts() {
+            counters::beginning(self.course.holds(name)).to_owned()
+        } else {
+            self.log_head(item, function, &kernel)
+        };
+        self.edits.after(open, head);
+        self.shared.kernels.push(kernel);
+    }
+
+    /// What a kernel that logs begins with.
+    fn log_head(&mut self, item: &'a Item, function: &'a syntax::Function, kernel: &Kernel) -> String {
         let mut head = String::from(
             " __local ulong raceproof_sink[16]; __local long raceproof_votes[2]; raceproof_item raceproof_me; \
              __private raceproof_item *raceproof_self = &raceproof_me; \
              raceproof_begin(raceproof_self, raceproof_log, raceproof_sink, raceproof_votes);",
         );
         let (mut pointers, mut ranges) = (0, [0; 2]);
-        for (param, parameter) in function.params.iter().zip(&parameters) {
+        for (param, parameter) in function.params.iter().zip(&kernel.parameters) {
             let range = match parameter.kind {
                 ParameterKind::Global | ParameterKind::Constant => &mut ranges[0],
                 ParameterKind::Local => &mut ranges[1],
@@ -166,9 +187,7 @@ impl<'a> Translator<'a> {
         if pointers > MOST_POINTERS || self.globals.len() > MOST_VARIABLES {
             self.refuse(item.span, format!("a kernel with more than {MOST_POINTERS} pointers, or a program with more than {MOST_VARIABLES} variables,"));
         }
-        self.edits.after(open, head);
-        let (span, globals) = (self.tokens.place_of(item.span), self.globals.clone());
-        self.shared.kernels.push(Kernel { name: name.to_owned(), span, parameters, locals: Vec::new(), globals });
+        head
     }
 
     fn parameter(&self, param: &'a Param) -> Parameter {
@@ -204,6 +223,9 @@ impl<'a> Translator<'a> {
             [space(&variable.qualifiers), space(&variable.ty.qualifiers)].contains(&Space::Local)
                 && !matches!(variable.ty.kind, TypeKind::Pointer(_))
         };
+        if self.counts() {
+            return;
+        }
         let mut text = String::new();
         for variable in variables.iter().filter(is_local) {
             let Some(kernel) = self.shared.kernels.last_mut().filter(|_| self.course.is_of_kernel) else {
@@ -225,8 +247,4 @@ impl<'a> Translator<'a> {
             None => self.notes.leave_out(item.span, "declaration in a macro that cannot be taken apart"),
         }
     }
-}
-
-fn parameter(function: Function<'_>) -> &'static str {
-    if function.is_kernel { LOG } else { SELF }
 }

@@ -66,7 +66,7 @@ impl<'a> Translator<'a> {
 
     /// Wraps the vector and logs the lanes.
     pub(super) fn access_lanes(&mut self, expr: &'a Expr, part: &Part<'a>, usage: Use) {
-        let is_own = !part.arrow && self.stays_own(part.object);
+        let is_own = self.counts() || !part.arrow && self.stays_own(part.object);
         if let Some(kind) = usage.site().filter(|_| !is_own && !part.lanes.is_empty()) {
             let ranges = self.tokens.range(expr.span).zip(self.tokens.range(part.object.span));
             let Some((whole, inner)) = ranges else {

@@ -13,6 +13,9 @@
 //!
 //! Every argument is evaluated once. The runtime's text stands before the user's, because a driver is given one text.
 //!
+//! Text that counts what a test reaches ([`Purpose::Cover`](super::Purpose)) has points of coverage in the place of sites, and a buffer of
+//! counts in that of the log (`runtime/opencl/counts.cl`); functions and agreements are the same.
+//!
 //! Guarantees: those of the room ([`super`]); what may touch memory and is not logged is named.
 //!
 //! Deliberately absent: images, pipes, blocks and enqueued kernels; they are named. A call of a kernel from another
@@ -21,6 +24,7 @@
 
 mod branches;
 mod calls;
+mod counters;
 mod expressions;
 mod functions;
 mod lanes;
@@ -30,7 +34,7 @@ mod types;
 use super::notes::Notes;
 use super::token_edits::{TokenEdits, assemble};
 use super::tokens::Tokens;
-use super::{InstrumentError, Instrumented, Source, guards, runtime, sites};
+use super::{InstrumentError, Instrumented, Purpose, Source, guards, runtime, sites};
 use crate::source::{Dialect, OpenClVersion, Span};
 use branches::Course;
 use functions::Function;
@@ -43,12 +47,23 @@ use types::{Shape, Types};
 pub struct Shared {
     /// The kernels, in the order of the text.
     pub kernels: Vec<Kernel>,
-    /// Barriers by number.
+    /// Barriers by number; of text that counts, those before which work-items agree.
     pub barriers: Vec<Span>,
+    /// What text that counts leaves in its buffer; nothing for text that logs.
+    pub counts: Option<Counts>,
     /// The table of sites, as logs have it.
     pub sites: String,
     /// The version of OpenCL C that the text is to be compiled as, if it is known.
     pub version: Option<&'static str>,
+}
+
+/// What the buffer of a unit that counts has, besides its head (`runtime/opencl/counts.cl`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many points it has.
+    pub points: usize,
+    /// For each of [`Shared::barriers`] the point that is that barrier, if there is one.
+    pub agreed: Vec<Option<usize>>,
 }
 
 /// A kernel as it is launched. Its ranges of global memory are its global and constant parameters and then the
@@ -151,25 +166,39 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     }
     // Any function is device code, and its braces show it.
     let guards = guards::guards(&tokens, source, &course.bodies, &["{"]);
-    let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
+    let mut body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
+    if source.purpose != Purpose::Log {
+        body = counters::without_hints(&body);
+    }
     shared.sites = sites::table(&notes.sites, &source.output.sources);
     shared.version = version(source.unit.dialect);
+    if source.purpose != Purpose::Log {
+        let agreed =
+            shared.barriers.iter().map(|&barrier| counters::point_of(barrier, &notes.points, &tokens)).collect();
+        shared.counts = Some(Counts { points: notes.points.len(), agreed });
+    }
     let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-    let Notes { sites, left_out, unordered, .. } = notes;
-    let (points, mutants, uncounted) = (Vec::new(), Vec::new(), Vec::new());
+    let Notes { sites, points, mutants, uncounted, left_out, unordered, .. } = notes;
     Ok(Instrumented { text, sites, kernels, points, mutants, uncounted, left_out, unordered, opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.
 fn whole(source: &Source<'_>, body: &str, shared: &Shared) -> String {
     let most = |count: fn(&Kernel) -> usize| shared.kernels.iter().map(count).max().unwrap_or(0).max(1);
-    let mut text = format!(
-        "#define RACEPROOF_GLOBALS {}\n#define RACEPROOF_LOCALS {}\n{}",
-        most(|kernel| kernel.global_ranges().count()),
-        most(|kernel| kernel.local_ranges().count()),
-        runtime::OPENCL,
-    );
+    let mut text = match &shared.counts {
+        None => format!(
+            "#define RACEPROOF_GLOBALS {}\n#define RACEPROOF_LOCALS {}\n{}",
+            most(|kernel| kernel.global_ranges().count()),
+            most(|kernel| kernel.local_ranges().count()),
+            runtime::OPENCL,
+        ),
+        Some(Counts { points, agreed }) => format!(
+            "#define RACEPROOF_POINTS {points}\n#define RACEPROOF_AGREEMENTS {}\n{}",
+            agreed.len(),
+            runtime::OPENCL_COUNTS,
+        ),
+    };
     // The compiler's own macros are its business.
     for (name, value) in super::defines(source).filter(|(name, _)| !name.starts_with("__OPENCL")) {
         super::define(&mut text, name, value);

@@ -11,6 +11,8 @@ const HARMLESS: [&str; 4] = ["goto statement", "alignof", "offsetof", "character
 
 impl<'a> Translator<'a> {
     pub(super) fn block(&mut self, statements: &'a [Stmt]) {
+        // No function of OpenCL C ends a work-item.
+        self.cover(|counters| counters.runs(statements.iter().map(|statement| (statement, false))));
         self.scoped(|translator| statements.iter().for_each(|statement| translator.statement(statement)));
     }
 
@@ -22,25 +24,31 @@ impl<'a> Translator<'a> {
             StmtKind::If { init, cond, then, otherwise, .. } => self.scoped(|translator| {
                 translator.optional(init.as_deref());
                 translator.agreeing(statement, Some(cond), |translator| {
+                    translator.cover(|counters| counters.branch(cond, init.as_deref()));
                     translator.expr(cond, Use::Read);
-                    translator.inner(then);
-                    otherwise.iter().for_each(|otherwise| translator.inner(otherwise));
+                    for branch in [Some(&**then), otherwise.as_deref()].into_iter().flatten() {
+                        translator.cover(|counters| counters.alone(branch));
+                        translator.inner(branch);
+                    }
                 });
             }),
             StmtKind::For { init, cond, step, body } => self.scoped(|translator| {
+                translator.cover(|counters| counters.turns(statement, body));
                 translator.optional(init.as_deref());
                 translator.agreeing(statement, cond.as_ref(), |translator| {
                     cond.iter().for_each(|cond| translator.expr(cond, Use::Read));
                     step.iter().for_each(|step| translator.expr(step, Use::Discard));
-                    translator.inner(body);
+                    translator.body(body);
                 });
             }),
             StmtKind::While { cond, body } => self.agreeing(statement, Some(cond), |translator| {
+                translator.cover(|counters| counters.turns(statement, body));
                 translator.expr(cond, Use::Read);
-                translator.inner(body);
+                translator.body(body);
             }),
             StmtKind::Do { body, cond } => self.agreeing(statement, Some(cond), |translator| {
-                translator.inner(body);
+                translator.cover(|counters| counters.turns(statement, body));
+                translator.body(body);
                 translator.expr(cond, Use::Read);
             }),
             StmtKind::Switch { value, body } => self.agreeing(statement, Some(value), |translator| {
@@ -63,7 +71,11 @@ impl<'a> Translator<'a> {
             self.shared.barriers.push(self.tokens.place_of(agreement.barrier));
             // A condition may be a pointer or a floating-point number.
             let after = if agreement.is_switch { "))" } else { ") ? 1 : 0)" };
-            let before = format!("raceproof_agree(raceproof_self, {number}, {}, (", agreement.leads as u32);
+            let leads = match self.counts() {
+                true => agreement.leads.to_this_one(agreement.is_switch),
+                false => agreement.leads as u32,
+            };
+            let before = format!("raceproof_agree(raceproof_self, {number}, {leads}, (");
             self.edits.wrap(agreement.condition, before, after);
         }
         walk(self);
@@ -72,6 +84,12 @@ impl<'a> Translator<'a> {
 
     fn inner(&mut self, statement: &'a Stmt) {
         self.scoped(|translator| translator.statement(statement));
+    }
+
+    /// What a loop executes in each of its turns.
+    fn body(&mut self, statement: &'a Stmt) {
+        self.cover(|counters| counters.alone(statement));
+        self.inner(statement);
     }
 
     fn optional(&mut self, statement: Option<&'a Stmt>) {

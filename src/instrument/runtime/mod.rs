@@ -28,6 +28,8 @@ macro_rules! embedded {
 
 /// What stands before instrumented OpenCL C.
 pub(super) const OPENCL: &str = include_str!("opencl/raceproof.cl");
+/// What stands before OpenCL C that counts.
+pub(super) const OPENCL_COUNTS: &str = include_str!("opencl/counts.cl");
 
 /// The library that OpenCL programs are started with; [`OPENCL_HOST_UNIT`] includes the others.
 const OPENCL_HOST: &[(&str, &str)] = &[
@@ -35,6 +37,7 @@ const OPENCL_HOST: &[(&str, &str)] = &[
     ("messages.h", include_str!("opencl/host/messages.h")),
     ("objects.h", include_str!("opencl/host/objects.h")),
     ("launch.h", include_str!("opencl/host/launch.h")),
+    ("substitute.h", include_str!("opencl/host/substitute.h")),
     (OPENCL_HOST_UNIT, include_str!("opencl/host/host.c")),
 ];
 

@@ -2,7 +2,7 @@
 //!
 //! A message that is not understood is none: it comes from a process of the user's, whatever that does to its memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A program that is to be instrumented.
@@ -34,6 +34,7 @@ pub(super) enum Message<'a> {
     Refused { unit: usize, messages: String },
     Launch(LaunchHead),
     Records { launch: Number, variables: Vec<u64>, records: &'a [u8] },
+    Counts { launch: Number, words: Vec<u32> },
     Finished(Number),
     Cut(Number, String),
     Plain { unit: Option<usize>, kernel: String, reason: String },
@@ -89,6 +90,10 @@ impl Message<'_> {
                 let word = |word: &[u8]| u64::from_ne_bytes(std::array::from_fn(|at| word[at]));
                 let variables = variables.chunks_exact(8).map(word).collect();
                 Some(Message::Records { launch: number(1)?, variables, records })
+            }
+            "counts" => {
+                let word = |word: &[u8]| u32::from_ne_bytes(std::array::from_fn(|at| word[at]));
+                Some(Message::Counts { launch: number(1)?, words: rest.chunks_exact(4).map(word).collect() })
             }
             "finished" => Some(Message::Finished(number(1)?)),
             "cut" => Some(Message::Cut(number(1)?, text(2)?)),
@@ -162,6 +167,8 @@ pub(super) struct Inbox {
     directory: PathBuf,
     /// The number of each process's next message.
     next: BTreeMap<u64, u64>,
+    /// Messages that were there when it was looked, by process and number: there may be thousands.
+    waiting: BTreeSet<(u64, u64)>,
 }
 
 /// A message as it came.
@@ -182,22 +189,37 @@ pub(super) enum Order {
 
 impl Inbox {
     pub(super) fn new(directory: &Path) -> Inbox {
-        Inbox { directory: directory.to_path_buf(), next: BTreeMap::new() }
+        Inbox { directory: directory.to_path_buf(), next: BTreeMap::new(), waiting: BTreeSet::new() }
     }
 
     /// The next message, if there is one.
     pub(super) fn next(&mut self, order: Order) -> Option<Letter> {
-        let entries = std::fs::read_dir(&self.directory).ok()?;
+        let (process, number) = self.known(order).or_else(|| {
+            self.look();
+            self.known(order)
+        })?;
+        self.waiting.remove(&(process, number));
+        let path = self.directory.join(format!("{process}-{number:08}"));
+        self.next.insert(process, number + 1);
+        Some(Letter { process, bytes: std::fs::read(&path).unwrap_or_default(), path })
+    }
+}
+
+impl Inbox {
+    /// The next message among those that were there.
+    fn known(&self, order: Order) -> Option<(u64, u64)> {
+        let is_next = |(process, number): &&(u64, u64)| *number == self.next.get(process).copied().unwrap_or(0);
+        self.waiting.iter().find(|it| order == Order::WithGaps || is_next(it)).copied()
+    }
+
+    /// Looks what is there.
+    fn look(&mut self) {
         let number = |name: &str| {
             let (process, number) = name.split_once('-')?;
             Some((process.parse::<u64>().ok()?, number.parse::<u64>().ok()?))
         };
-        let there = entries.flatten().filter_map(|entry| number(entry.file_name().to_str()?));
-        let is_next = |(process, number): &(u64, u64)| *number == self.next.get(process).copied().unwrap_or(0);
-        let (process, number) = there.filter(|it| order == Order::WithGaps || is_next(it)).min()?;
-        let path = self.directory.join(format!("{process}-{number:08}"));
-        self.next.insert(process, number + 1);
-        Some(Letter { process, bytes: std::fs::read(&path).unwrap_or_default(), path })
+        let Ok(entries) = std::fs::read_dir(&self.directory) else { return };
+        self.waiting = entries.flatten().filter_map(|entry| number(entry.file_name().to_str()?)).collect();
     }
 }
 
@@ -252,6 +274,12 @@ mod tests {
         {
             assert_eq!(Message::parse(bytes), None);
         }
+        let counts = Message::Counts { launch: 2, words: vec![1, 0] };
+        assert_eq!(
+            Message::parse(&[b"counts\t2\n\n", &1u32.to_ne_bytes()[..], &[0; 7]].concat()),
+            Some(counts.clone())
+        );
+        assert_ne!(Message::parse(b"counts\t2\n\n"), Some(counts));
         assert_eq!(Message::parse(b"cut\t3\tno room\n\n"), Some(Message::Cut(3, "no room".to_owned())));
         let plain = Message::Plain { unit: None, kernel: "k".to_owned(), reason: String::new() };
         assert_eq!(Message::parse(b"plain\t-1\tk\t\n\n"), Some(plain));

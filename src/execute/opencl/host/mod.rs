@@ -10,11 +10,17 @@
 //!
 //! Deliberately absent: how a text is instrumented, which whoever runs the program says ([`Instrument`]); systems without
 //! `LD_PRELOAD`.
+//!
+//! Without a log ([`Options::log`]) the texts that it gets are taken to count what is reached, in the place of logging.
 
+mod counts;
 mod messages;
 mod session;
+mod substitute;
 
+pub use counts::{Counted, Parted};
 pub use messages::Text;
+pub use substitute::{Replaced, Substitution, Substitutions};
 
 use super::worker::{RECORDS_VARIABLE, most_records};
 use super::{Options, cache_of_driver};
@@ -29,7 +35,7 @@ use crate::instrument::runtime;
 use session::Session;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -58,6 +64,15 @@ pub struct Unit {
     pub barriers: Vec<(String, u32)>,
 }
 
+/// How a program has run.
+#[derive(Clone, Debug)]
+pub struct Hosted {
+    /// How it ended, and what was met.
+    pub outcome: Outcome,
+    /// What its units have counted, in the order in which they were instrumented.
+    pub counted: Vec<Counted>,
+}
+
 /// What a program is told, and how often messages are looked for.
 const DIRECTORY: &str = "RACEPROOF_HOST_DIRECTORY";
 const READER: &str = "RACEPROOF_HOST_READER";
@@ -71,11 +86,8 @@ pub fn run(
     scratch: &Scratch,
     instrument: Instrument<'_>,
     stop: Stop<'_>,
-) -> Result<Outcome, ExecuteError> {
-    for file in runtime::opencl_host_files() {
-        scratch.write(&format!("host/{}", file.path), &file.text)?;
-    }
-    let library = compile_library(&scratch.path().join("host").join(runtime::OPENCL_HOST_UNIT), scratch, stop)?;
+) -> Result<Hosted, ExecuteError> {
+    let library = library(scratch, stop)?;
     let directory = scratch.path().join("messages");
     let report = scratch.path().join("report");
     let _ = std::fs::remove_dir_all(&directory);
@@ -84,7 +96,12 @@ pub fn run(
     made.map_err(|cause| ExecuteError::Write { path: directory.clone(), cause })?;
     let session = Session::new(&report, options.log.as_deref(), instrument);
     let session = session.map_err(|cause| ExecuteError::Write { path: report.clone(), cause })?;
-    let mut command = command(program, &library, &directory, scratch)?;
+    let mut command = command(program, &library, scratch)?;
+    command.env(DIRECTORY, &directory).env(READER, std::process::id().to_string());
+    // Its input is the user's, unless that is a terminal, which only one group of processes may read.
+    if std::io::stdin().is_terminal() {
+        command.stdin(Stdio::null());
+    }
     options.output.of(&mut command);
     let is_over = AtomicBool::new(false);
     let (ended, session) = std::thread::scope(|scope| {
@@ -98,13 +115,20 @@ pub fn run(
         Ended::Exited(status) => Some(status),
         Ended::Signalled(_) | Ended::TimedOut => None,
     };
-    session.end(status).map_err(|cause| ExecuteError::Device { cause: cause.to_string() })?;
-    Ok(Outcome { ended, events: report::read(&report) })
+    let counted = session.end(status).map_err(|cause| ExecuteError::Device { cause: cause.to_string() })?;
+    Ok(Hosted { outcome: Outcome { ended, events: report::read(&report) }, counted })
 }
 
-/// The program, started with the library. Its input is the user's, unless that is a terminal, which only one group of
-/// processes may read.
-fn command(program: &[OsString], library: &Path, directory: &Path, scratch: &Scratch) -> Result<Command, ExecuteError> {
+/// Compiles the library.
+fn library(scratch: &Scratch, stop: Stop<'_>) -> Result<PathBuf, ExecuteError> {
+    for file in runtime::opencl_host_files() {
+        scratch.write(&format!("host/{}", file.path), &file.text)?;
+    }
+    compile_library(&scratch.path().join("host").join(runtime::OPENCL_HOST_UNIT), scratch, stop)
+}
+
+/// The program, started with the library.
+fn command(program: &[OsString], library: &Path, scratch: &Scratch) -> Result<Command, ExecuteError> {
     let empty = OsString::new();
     let (name, arguments) = program.split_first().unwrap_or((&empty, &[]));
     // The dynamic linker takes several, apart by these.
@@ -118,14 +142,11 @@ fn command(program: &[OsString], library: &Path, directory: &Path, scratch: &Scr
         preload.push(others);
     }
     let mut command = Command::new(name);
-    command.args(arguments).env(PRELOAD, preload).env(DIRECTORY, directory);
-    command.env(READER, std::process::id().to_string()).env(RECORDS_VARIABLE, most_records().to_string());
+    command.args(arguments).env(PRELOAD, preload).env(RECORDS_VARIABLE, most_records().to_string());
+    command.env_remove(DIRECTORY).env_remove(READER);
     // It would make kernels of binaries that it has kept.
     command.env("PYOPENCL_NO_CACHE", "1");
     cache_of_driver(&mut command, scratch)?;
-    if std::io::stdin().is_terminal() {
-        command.stdin(Stdio::null());
-    }
     Ok(command)
 }
 

@@ -1,5 +1,6 @@
 //! From the messages of a program to the log and to what is told.
 
+use super::counts::{Counted, words};
 use super::messages::{Given, LaunchHead, Message, Number, Text};
 use super::{Instrument, Instrumented};
 use crate::execute::launch::ElementType;
@@ -36,6 +37,8 @@ struct Known {
     first_site: u32,
     /// Why the driver does not take it.
     refused: Option<String>,
+    /// What its launches have counted, if they count.
+    counted: Counted,
 }
 
 /// A launch that is under way.
@@ -82,6 +85,7 @@ impl<'a> Session<'a> {
             Message::Records { launch, variables, records } => {
                 (None, self.records((process, launch), &variables, Record::read_all(records)))
             }
+            Message::Counts { launch, words } => (None, self.counts((process, launch), &words)),
             Message::Finished(number) => (None, self.finished((process, number))),
             Message::Cut(number, reason) => (None, self.cut((process, number), &reason)),
             Message::Plain { unit, kernel, reason } => (None, self.plain(unit, &kernel, reason)),
@@ -102,17 +106,20 @@ impl<'a> Session<'a> {
             Ok(unit) => self.log.sites(&unit.shared.sites)?,
             Err(_) => 0,
         };
-        self.units.push(Known { unit, first_site, refused: None });
+        let counts = unit.as_ref().ok().and_then(|unit| unit.shared.counts.as_ref());
+        let counted = counts.map(Counted::of).unwrap_or_default();
+        self.units.push(Known { unit, first_site, refused: None, counted });
         self.by_text.insert(text, self.units.len() - 1);
         Ok(self.units.len() - 1)
     }
 
     fn answer(&self, number: usize) -> String {
-        let Ok(unit) = &self.units[number].unit else { return format!("unit\t{number}\t0\n\n") };
+        let Ok(unit) = &self.units[number].unit else { return format!("unit\t{number}\t0\t0\n\n") };
         // What prints, and what changes variables of the program, would show that it ran twice.
         let has_variables = unit.shared.kernels.iter().any(|kernel| !kernel.globals.is_empty());
         let runs_once = u8::from(has_variables || unit.text.contains("printf"));
-        let mut answer = format!("unit\t{number}\t{runs_once}\n");
+        let words = unit.shared.counts.as_ref().map_or(0, words);
+        let mut answer = format!("unit\t{number}\t{runs_once}\t{words}\n");
         for kernel in &unit.shared.kernels {
             let letters: String = kernel.parameters.iter().map(letter).collect();
             // Writing to a string cannot fail.
@@ -181,8 +188,21 @@ impl<'a> Session<'a> {
         self.log.keep(begun, &running.launch, &unit.barriers, records)
     }
 
+    /// What a launch has counted; of the groups that part before a barrier the first is told.
+    fn counts(&mut self, launch: (u64, Number), words: &[u32]) -> io::Result<()> {
+        let Some(Running { unit, launch: of, .. }) = self.launches.get(&launch) else { return Ok(()) };
+        let Known { unit: Ok(unit), counted, .. } = &mut self.units[*unit] else { return Ok(()) };
+        let parted = counted.add((launch.1 + 1, &of.kernel), of.extents, words);
+        for parted in parted {
+            let all = of.extents.block.iter().map(|&extent| u64::from(extent)).product();
+            self.log.tell(&Told::Parted(of, &unit.barriers, &parted, all))?;
+        }
+        Ok(())
+    }
+
     fn finished(&mut self, launch: (u64, Number)) -> io::Result<()> {
         match self.launches.remove(&launch) {
+            _ if !self.log.is_kept() => Ok(()),
             Some(Running { begun: Some(begun), .. }) => self.log.finish(&begun),
             Some(running) => self.left_open(&running),
             None => Ok(()),
@@ -204,7 +224,10 @@ impl<'a> Session<'a> {
         self.log.tell(&Told::Unlogged(
             kernel,
             place,
-            format!("a launch of {kernel} is not logged to its end: {reason}"),
+            format!(
+                "a launch of {kernel} is not {} to its end: {reason}",
+                if self.log.is_kept() { "logged" } else { "counted" }
+            ),
         ))
     }
 
@@ -215,11 +238,13 @@ impl<'a> Session<'a> {
         let reason = of_unit.unwrap_or(reason);
         let place = unit.and_then(|unit| self.kernel(unit, kernel)).map(|(_, place)| place.clone());
         let place = place.unwrap_or_default();
-        self.log.tell(&Told::Unlogged(kernel, &place, format!("{kernel} is launched without a log: {reason}")))
+        let what = if self.log.is_kept() { "a log" } else { "counters" };
+        self.log.tell(&Told::Unlogged(kernel, &place, format!("{kernel} is launched without {what}: {reason}")))
     }
 
-    /// Ends the log of a program that ended with this status, or that was ended.
-    pub(super) fn end(mut self, status: Option<i32>) -> io::Result<()> {
+    /// Ends the log of a program that ended with this status, or that was ended; gives what its units have counted, in their
+    /// order, of those that were instrumented.
+    pub(super) fn end(mut self, status: Option<i32>) -> io::Result<Vec<Counted>> {
         for running in std::mem::take(&mut self.launches).into_values() {
             self.left_open(&running)?;
         }
@@ -227,9 +252,10 @@ impl<'a> Session<'a> {
             return Err(failure);
         }
         match status {
-            Some(status) => self.log.close(status),
-            None => self.log.flush(),
+            Some(status) => self.log.close(status)?,
+            None => self.log.flush()?,
         }
+        Ok(self.units.into_iter().filter(|known| known.unit.is_ok()).map(|known| known.counted).collect())
     }
 }
 

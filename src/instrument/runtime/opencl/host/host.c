@@ -3,17 +3,22 @@
 // The dynamic linker finds the functions below before those of the library of OpenCL; a program that loads that library by
 // itself is given them by `dlsym`. What the program sees of OpenCL stays what it was, but for the time that launches take:
 // each is waited for. `objects.h` says what stands beside the program's own objects, `launch.h` how a launch is logged,
-// `messages.h` how raceproof is told.
+// `messages.h` how raceproof is told. What is said of logs below holds for counts of what is reached, too, where raceproof asks
+// for these.
 //
 // What cannot be logged is launched as the program has it, and told: programs that are not made of source text, or linked of
 // several; kernels that are given shared virtual memory; launches while an event waits for the host, and from callbacks,
 // where waiting could last for ever.
+//
+// With a text to be replaced (`substitute.h`) and nobody to tell of launches the program runs on its own kernels, of which some are
+// mutants.
 //
 // Deliberately absent: images and what device code enqueues (the instrumented text has them, unlogged, and raceproof names
 // them); what two launches do to each other.
 
 #define _GNU_SOURCE
 #include "launch.h"
+#include "substitute.h"
 
 #define SHOWN __attribute__((visibility("default")))
 
@@ -25,8 +30,11 @@ static _Thread_local int callbacks;
 SHOWN cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** strings, const size_t* lengths,
                                            cl_int* code) {
     need_library();
-    cl_program handle = library.clCreateProgramWithSource(context, count, strings, lengths, code);
-    if (!handle || !directory()) return handle;
+    int is_watched = directory() || may_substitute();
+    if (!is_watched || !count || !strings)
+        return library.clCreateProgramWithSource(context, count, strings, lengths, code);
+    for (cl_uint each = 0; each < count; each++)
+        if (!strings[each]) return library.clCreateProgramWithSource(context, count, strings, lengths, code);
     size_t bytes = 0;
     for (cl_uint each = 0; each < count; each++)
         bytes += lengths && lengths[each] ? lengths[each] : strlen(strings[each]);
@@ -36,10 +44,20 @@ SHOWN cl_program clCreateProgramWithSource(cl_context context, cl_uint count, co
         memcpy(end, strings[each], length);
         end += length;
     }
-    lock_objects();
     // A text ends at its first zero.
-    add_program(handle)->text = text;
-    unlock_objects();
+    char* other = may_substitute() ? substitute_for(text) : NULL;
+    const char* only = other;
+    cl_program handle = other ? library.clCreateProgramWithSource(context, 1, &only, NULL, code)
+                              : library.clCreateProgramWithSource(context, count, strings, lengths, code);
+    if (other) note_substitute(handle);
+    free(other);
+    if (handle && directory()) {
+        lock_objects();
+        add_program(handle)->text = text;
+        unlock_objects();
+    } else {
+        free(text);
+    }
     return handle;
 }
 
@@ -51,7 +69,9 @@ SHOWN cl_int clBuildProgram(cl_program handle, cl_uint count, const cl_device_id
     if (program) note_build(program, options, count, devices);
     unlock_objects();
     // The callback may call what needs the lock.
-    return library.clBuildProgram(handle, count, devices, options, callback, data);
+    cl_int code = library.clBuildProgram(handle, count, devices, options, callback, data);
+    tell_if_substitute(handle, code);
+    return code;
 }
 
 SHOWN cl_int clCompileProgram(cl_program handle, cl_uint count, const cl_device_id* devices, const char* options,
@@ -73,7 +93,10 @@ SHOWN cl_int clCompileProgram(cl_program handle, cl_uint count, const cl_device_
         }
     }
     unlock_objects();
-    return library.clCompileProgram(handle, count, devices, options, header_count, headers, names, callback, data);
+    cl_int code =
+        library.clCompileProgram(handle, count, devices, options, header_count, headers, names, callback, data);
+    tell_if_substitute(handle, code);
+    return code;
 }
 
 SHOWN cl_program clLinkProgram(cl_context context, cl_uint count, const cl_device_id* devices, const char* options,
@@ -157,6 +180,7 @@ SHOWN cl_kernel clCloneKernel(cl_kernel source, cl_int* code) {
     } else {
         kernel->unit = model->unit;
         kernel->runs_once = model->runs_once;
+        kernel->count_words = model->count_words;
         kernel->reason = model->reason;
         kernel->letters = model->letters ? copy_of(model->letters) : NULL;
         cl_int refused = 0;

@@ -1,4 +1,4 @@
-// A launch of a kernel's twin, with its log in a buffer of the device, and what is told of it.
+// A launch of a kernel's twin, with its log, or what it counts, in a buffer of the device, and what is told of it.
 //
 // A launch that makes more records than there is room for is run again in slices of its work-groups, of which each run
 // logs one; buffers that it may write have what they had before then. The last run is the one that the program sees. What
@@ -17,6 +17,8 @@ enum {
     LEAST_RECORDS = 1 << 10,
     PIECE_RECORDS = 1 << 16,
     MOST_RUNS = 4096,
+    // Of counts (`counts.cl`).
+    PARTED_GROUPS = 256,
 };
 
 // What the program asks the driver for.
@@ -38,6 +40,7 @@ struct launch {
     cl_command_queue own_queue;
     size_t global[3], local[3];
     uint64_t groups[3];
+    // Its log, or its counts.
     cl_mem log;
     uint64_t room;
     // What each buffer held before, by parameter; nothing where that is not needed.
@@ -217,13 +220,12 @@ static int tell_records(struct launch* launch, const uint64_t* head, uint64_t co
 }
 
 // How one run went.
-enum outcome { IT_IS_TOLD, IT_DOES_NOT_FIT, IT_FAILED, IT_WAS_REFUSED };
+enum outcome { IT_RAN, IT_IS_TOLD, IT_DOES_NOT_FIT, IT_FAILED, IT_WAS_REFUSED };
 
-// Runs the twin once, work-groups from `first` to before `last` being logged. The program's event is that of the last run.
-static enum outcome run_once(struct launch* launch, uint64_t first, uint64_t last, cl_event* event, int is_first) {
+// Runs the twin with what is in its buffer, and waits for it. The program's event is that of the last run.
+static enum outcome run_twin(struct launch* launch, cl_event* event, int is_first) {
     const struct request* request = launch->request;
     struct kernel* kernel = launch->kernel;
-    if (!write_head(launch, first, last)) return IT_WAS_REFUSED;
     cl_event done = NULL;
     lock_objects();
     cl_int code = library.clSetKernelArg(kernel->twin, kernel->parameters, sizeof(cl_mem), &launch->log);
@@ -238,9 +240,15 @@ static enum outcome run_once(struct launch* launch, uint64_t first, uint64_t las
     // If it never ends, that is the kernel which was run.
     if (is_first) tell_launch(launch);
     library.clFlush(request->queue);
-    cl_int status = library.clWaitForEvents(1, &done);
+    return library.clWaitForEvents(1, &done) ? IT_FAILED : IT_RAN;
+}
+
+// Runs the twin once, work-groups from `first` to before `last` being logged.
+static enum outcome run_once(struct launch* launch, uint64_t first, uint64_t last, cl_event* event, int is_first) {
+    if (!write_head(launch, first, last)) return IT_WAS_REFUSED;
+    enum outcome outcome = run_twin(launch, event, is_first);
+    if (outcome != IT_RAN) return outcome;
     uint64_t head[HEAD_WORDS];
-    if (status) return IT_FAILED;
     if (library.clEnqueueReadBuffer(launch->own_queue, launch->log, 1, 0, sizeof head, head, 0, NULL, NULL)) return IT_FAILED;
     uint64_t made = head[0] & UINT32_MAX;
     if (made >= launch->room) return IT_DOES_NOT_FIT;
@@ -274,6 +282,33 @@ static const char* run_slices(struct launch* launch, cl_event* event, int* has_r
     return "its log needs too many runs";
 }
 
+// Runs the twin once, and hands on what it counts. As run_slices.
+static const char* run_counted(struct launch* launch, cl_event* event, int* has_run) {
+    size_t items = launch->local[0] * launch->local[1] * launch->local[2], parted_words = 2 + (items + 31) / 32;
+    size_t bytes = 4 * (launch->kernel->count_words + PARTED_GROUPS * parted_words);
+    uint32_t* words = zeros(bytes);
+    words[1] = PARTED_GROUPS;
+    words[2] = (uint32_t)parted_words;
+    launch->log = new_buffer(launch, bytes);
+    const char* reason = "there is no memory for its counts";
+    if (launch->log &&
+        !library.clEnqueueWriteBuffer(launch->own_queue, launch->log, 1, 0, bytes, words, 0, NULL, NULL)) {
+        enum outcome outcome = run_twin(launch, event, 1);
+        *has_run = outcome != IT_WAS_REFUSED;
+        reason = *has_run ? "the device gave no counts back" : "the driver refuses to launch it instrumented";
+        if (outcome == IT_RAN &&
+            !library.clEnqueueReadBuffer(launch->own_queue, launch->log, 1, 0, bytes, words, 0, NULL, NULL)) {
+            struct message message = begin_message();
+            say(&message, "counts\t%lu", launch->number);
+            say(&message, "%s", "");
+            add_bytes(&message, words, bytes);
+            if (send_message(&message)) reason = NULL;
+        }
+    }
+    free(words);
+    return reason;
+}
+
 // Says that a launch is not logged.
 static void tell_plain(const struct kernel* kernel, const char* reason) {
     struct message message = begin_message();
@@ -291,7 +326,7 @@ static const char* launch_logged(struct kernel* kernel, const struct request* re
         if (!kernel->arguments[each].kind) return "an argument is missing";
     library.clGetCommandQueueInfo(request->queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &launch.context, NULL);
     library.clGetCommandQueueInfo(request->queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &launch.device, NULL);
-    if (!find_extents(&launch)) return "its extents cannot be logged";
+    if (!find_extents(&launch)) return "its extents are not followed";
     // What stands before it has to be done before its buffers are looked at; then it does not wait for anything.
     for (cl_uint each = 0; each < request->event_count; each++) {
         cl_command_queue other = NULL;
@@ -305,11 +340,13 @@ static const char* launch_logged(struct kernel* kernel, const struct request* re
     cl_event event = NULL;
     int has_run = 0;
     launch.own_queue = library.clCreateCommandQueue(launch.context, launch.device, 0, &code);
-    if (!code && make_log(&launch)) {
+    if (!code && kernel->count_words) {
+        reason = run_counted(&launch, &event, &has_run);
+    } else if (!code && make_log(&launch)) {
         keep_contents(&launch);
         reason = run_slices(&launch, &event, &has_run);
-        if (event) tell_end(&launch, reason);
     }
+    if (event) tell_end(&launch, reason);
     drop_launch(&launch);
     if (has_run && request->event) *request->event = event;
     else if (event) library.clReleaseEvent(event);

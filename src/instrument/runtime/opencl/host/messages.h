@@ -6,12 +6,13 @@
 // is a file of the same name with `.answer` behind it.
 //
 //   build        a program is to be instrumented; options, directory, executable, extensions and version of the device, headers with
-//                their bytes; the text, and the headers' texts follow. Answer: `unit` and its number, or -1; a line
-//                `kernel` for each, with its name and a letter for each parameter (g, c, l: pointers to global, constant,
+//                their bytes; the text, and the headers' texts follow. Answer: `unit` and its number, or -1, whether its kernels
+//                run once only, and how many words they count in, 0 if they log; a line `kernel` for each, with its name and a letter for each parameter (g, c, l: pointers to global, constant,
 //                local memory; v: anything else); then the instrumented text.
 //   refused      a unit that the device's compiler does not take; what it says follows
 //   launch       the launch of this number begins: unit, kernel, extents, arguments, device
 //   records      of a launch: words 200 to 255 of the head of its log and the records (`raceproof.cl`)
+//   counts       of a launch: the buffer that its kernel counted in (`counts.cl`)
 //   finished     a launch is over, and all of it was told
 //   cut          a launch is over, and why not all of it was told
 //   plain        a launch of which nothing is told, and why; an unknown unit is -1
