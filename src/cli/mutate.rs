@@ -240,7 +240,7 @@ type IsIn = fn(Status) -> bool;
 
 /// Writes all reports.
 fn write(directory: &Path, subject: Subject<'_>, outcomes: &Outcomes) -> Result<()> {
-    let source = |path: &str| subject.source(path);
+    let source = |path: &str| subject.text_at(path);
     let json = |name: &str, value: &Value| put(directory, name, &(serde_json::to_string_pretty(value)? + "\n"));
     json("outcomes.json", &serde_json::to_value(outcomes)?)?;
     json("mutation-report.json", &schema::report(outcomes, &source))?;

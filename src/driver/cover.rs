@@ -10,7 +10,7 @@ use super::instrument::InstrumentedFile;
 use super::run::Built;
 use crate::coverage::counts::Counts;
 use crate::coverage::{Missing, Point, Seen};
-use crate::execute::opencl::host::Counted;
+use crate::execute::opencl::counts::Counted;
 use crate::instrument::coverage::{self, PointKind};
 use crate::source::{Language, SourceMap, Span};
 

@@ -135,7 +135,7 @@ impl<'b> Campaign<'b> {
         tell: &mut dyn FnMut(&Mutant),
         stop: Stop<'_>,
     ) -> Result<(), MutateError> {
-        for (number, file) in self.subject.files().into_iter().enumerate() {
+        for (number, file) in self.subject.mutated_files().into_iter().enumerate() {
             let options = self.subject.reading(number, options);
             let Some(mut prover) = proofs::Prover::new(file, &options) else { continue };
             let of_file = self.candidates.iter_mut().filter(|candidate| candidate.file == number);

@@ -42,7 +42,7 @@ pub struct Record {
 fn head(subject: Subject<'_>, plan: &Plan) -> Head {
     // The same in every process of this version.
     let mut hasher = DefaultHasher::new();
-    for file in subject.files() {
+    for file in subject.mutated_files() {
         file.unit.text.hash(&mut hasher);
     }
     plan.arguments.hash(&mut hasher);

@@ -19,7 +19,8 @@ use crate::driver::hosted::{HostRequest, Hosted, Records, run_host};
 use crate::driver::instrument::InstrumentedFile;
 use crate::driver::run::{Built, RunError, Stop};
 use crate::execute::ExecuteError;
-use crate::execute::opencl::host::{Counted, Replaced, Substitution, Substitutions};
+use crate::execute::opencl::counts::Counted;
+use crate::execute::opencl::host::{Replaced, Substitution, Substitutions};
 use crate::execute::program::{Program, Trial, Tried, try_out};
 use crate::instrument::coverage::PointKind;
 use crate::mutation::Mutant;
@@ -63,7 +64,7 @@ impl Host {
     /// What of the run could not be followed, and which texts have no mutants, as lines for the user.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = self.hosted.ran.told.iter().map(|told| told.message.clone()).collect();
-        for (file, main) in self.files().filter_map(|file| Some((file, main_of(file)?))) {
+        for (file, main) in self.mutated_files().filter_map(|file| Some((file, main_of(file)?))) {
             let path = file.sources.file(main).path.display().to_string();
             if is_not_whole(&file.sources.file(main).text) {
                 remarks.push(format!("{path}: not mutated: it is not UTF-8"));
@@ -85,7 +86,7 @@ impl Host {
         !self.hosted.ran.launched.is_empty()
     }
 
-    fn files(&self) -> impl Iterator<Item = &InstrumentedFile> {
+    fn mutated_files(&self) -> impl Iterator<Item = &InstrumentedFile> {
         self.hosted.texts.iter().map(|text| &text.file)
     }
 
@@ -93,7 +94,7 @@ impl Host {
     fn list(&self) -> (Vec<Candidate>, BTreeSet<usize>) {
         let mut found: Vec<Candidate> = Vec::new();
         let mut reached = BTreeSet::new();
-        for candidate in listing::list(self.files()) {
+        for candidate in listing::list(self.mutated_files()) {
             let text = &self.hosted.texts[candidate.file];
             let Some(main) = main_of(&text.file).filter(|main| candidate.of_unit.span.file == *main) else { continue };
             if is_not_whole(&text.file.sources.file(main).text) {
@@ -163,16 +164,16 @@ fn is_reached(file: &InstrumentedFile, counted: &Counted, place: Span) -> bool {
 
 impl<'b> Subject<'b> {
     /// Its instrumented files, in the order of its units or of its builds.
-    pub(super) fn files(self) -> Vec<&'b InstrumentedFile> {
+    pub(super) fn mutated_files(self) -> Vec<&'b InstrumentedFile> {
         match self {
             Subject::Built(built) => built.instrumented_files().iter().collect(),
-            Subject::Host(host) => host.files().collect(),
+            Subject::Host(host) => host.mutated_files().collect(),
         }
     }
 
     /// The text of a file.
-    pub fn source(self, path: &str) -> Option<&'b str> {
-        text_of(self.files().into_iter(), path)
+    pub fn text_at(self, path: &str) -> Option<&'b str> {
+        text_of(self.mutated_files().into_iter(), path)
     }
 
     /// How a file is read, if the request says so of all.

@@ -3,7 +3,7 @@
 //! Guarantees: whatever becomes of the run, what was written is a log; it has no end unless [`Log::close`] gave it one, and a
 //! launch is not finished unless all that its kernel did is there. Nothing is told twice.
 
-use super::host::Parted;
+use super::counts::Parted;
 use super::job::{Launch, Value};
 use super::records::{Divergence, Group, Range, Ranges, Record, Seen, groups};
 use crate::trace::format::write::{Segment, Writer};

@@ -13,6 +13,7 @@
 //! Deliberately absent: images, pipes, queues of the device, and anything else than a launch description can give.
 //! Work-items are taken to pass every barrier for which they leave a record; sub-groups order nothing.
 
+pub mod counts;
 mod device;
 pub mod host;
 mod job;

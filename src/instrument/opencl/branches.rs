@@ -35,14 +35,6 @@ pub(super) enum Leads {
     Each = 2,
 }
 
-impl Leads {
-    /// The value that leads to the barrier, where there is one besides others that lead to other barriers.
-    pub(super) fn to_this_one(self, is_switch: bool) -> u32 {
-        // The barrier that an `if` is told with stands in its first branch, if that has one.
-        if self == Leads::Each && !is_switch { Leads::Nonzero as u32 } else { self as u32 }
-    }
-}
-
 /// What a branch decides about.
 #[derive(Clone, Copy, Debug)]
 struct Branch {
@@ -62,6 +54,14 @@ pub(super) struct Agreement {
     pub(super) barrier: Span,
     /// Whether each value has a way of its own.
     pub(super) is_switch: bool,
+}
+
+impl Agreement {
+    /// The value that leads to the barrier that it is told with, where others lead to other barriers.
+    pub(super) fn leads_to_this_one(&self) -> u32 {
+        // That of an `if` stands in its first branch, if that has one.
+        if self.leads == Leads::Each && !self.is_switch { Leads::Nonzero as u32 } else { self.leads as u32 }
+    }
 }
 
 /// A statement around the place of the walk.

@@ -1,30 +1,23 @@
-//! Points of coverage in OpenCL C: which places have them ([`Counters`] puts them there), and what a kernel that counts begins with.
+//! What OpenCL C that counts has besides its points of coverage: what a kernel begins with, what would stand in their way, and which
+//! points agreements before barriers are about.
 //!
-//! A condition of `?:` may be a vector, which chooses by lanes; only those that declarations show to be none have a point. A
-//! barrier that is told with an agreement is that point, or the first one of the function that is called there.
+//! A barrier that is told with an agreement is that point, or the first one of the function that is called there.
 //!
 //! Deliberately absent: sides of branches that differ within a sub-group, of whose members OpenCL C says nothing before 2.0.
 
-use super::Translator;
-use super::types::Shape;
-use crate::instrument::Purpose;
-use crate::instrument::coverage::{Counters, Point, PointKind};
+use crate::instrument::coverage::{Point, PointKind};
 use crate::instrument::tokens::Tokens;
-use crate::source::{Language, Span};
-use crate::syntax::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::source::Span;
 
 /// What a kernel begins with.
-pub(super) fn beginning(holds_barriers: bool) -> &'static str {
-    if holds_barriers {
-        " __local uint raceproof_arrived[2]; __local long raceproof_votes[3]; raceproof_item raceproof_me; \
-         __private raceproof_item *raceproof_self = &raceproof_me; \
-         raceproof_begin(raceproof_self, raceproof_counts, raceproof_arrived, raceproof_votes); \
-         raceproof_meet(raceproof_self);"
-    } else {
-        " raceproof_item raceproof_me; __private raceproof_item *raceproof_self = &raceproof_me; \
-         raceproof_begin(raceproof_self, raceproof_counts, 0, 0);"
-    }
-}
+pub(super) const BEGINNING: &str = " raceproof_item raceproof_me; __private raceproof_item *raceproof_self = &raceproof_me; \
+                                    raceproof_begin(raceproof_self, raceproof_counts, 0, 0);";
+
+/// What a kernel begins with that comes to barriers.
+pub(super) const BEGINNING_WITH_BARRIERS: &str = " __local uint raceproof_arrived[2]; __local long raceproof_votes[3]; raceproof_item raceproof_me; \
+     __private raceproof_item *raceproof_self = &raceproof_me; \
+     raceproof_begin(raceproof_self, raceproof_counts, raceproof_arrived, raceproof_votes); \
+     raceproof_meet(raceproof_self);";
 
 /// The text without pragmas that have to stand right before a loop, where its counters stand. They say how it is compiled, and
 /// nothing of what it does.
@@ -49,44 +42,6 @@ pub(super) fn point_of(barrier: Span, points: &[Point], tokens: &Tokens<'_>) -> 
     let text = tokens.sources().text(tokens.sources().visible(barrier));
     let called = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
     own.or_else(|| points.iter().position(|point| is_barrier(point) && point.function == called))
-}
-
-impl<'a> Translator<'a> {
-    /// Whether the text counts what a test reaches, in the place of logging accesses.
-    pub(super) fn counts(&self) -> bool {
-        self.source.purpose != Purpose::Log
-    }
-
-    /// Puts points of coverage where they are wanted.
-    pub(super) fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
-        if self.counts() {
-            let language = Language::OpenCl;
-            put(&mut Counters { language, tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
-        }
-    }
-
-    /// The condition of `?:`.
-    pub(super) fn choice(&mut self, cond: &'a Expr) {
-        if !self.counts() {
-            return;
-        }
-        if self.is_one_value(cond) {
-            self.cover(|counters| counters.branch(cond, None));
-        } else {
-            self.notes.leave_uncounted(cond.span, "a condition of `?:` that may be a vector");
-        }
-    }
-
-    /// Whether an expression is shown to be no vector.
-    fn is_one_value(&self, expr: &'a Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                self.is_one_value(left) && self.is_one_value(right)
-            }
-            ExprKind::Unary(UnaryOp::Not, value) => self.is_one_value(value),
-            _ => matches!(self.shape(expr), Shape::Scalar | Shape::Pointer(_)),
-        }
-    }
 }
 
 #[cfg(test)]

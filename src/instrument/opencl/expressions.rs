@@ -80,6 +80,29 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// The condition of `?:`, which may be a vector that chooses by lanes: only those that declarations show to be none are counted.
+    fn choice(&mut self, cond: &'a Expr) {
+        if !self.counts() {
+            return;
+        }
+        if self.is_one_value(cond) {
+            self.cover(|counters| counters.branch(cond, None));
+        } else {
+            self.notes.leave_uncounted(cond.span, "a condition of `?:` that may be a vector");
+        }
+    }
+
+    /// Whether an expression is shown to be no vector.
+    fn is_one_value(&self, expr: &'a Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                self.is_one_value(left) && self.is_one_value(right)
+            }
+            ExprKind::Unary(UnaryOp::Not, value) => self.is_one_value(value),
+            _ => matches!(self.shape(expr), Shape::Scalar | Shape::Pointer(_)),
+        }
+    }
+
     fn index(&mut self, expr: &'a Expr, base: &'a Expr, index: &'a Expr, usage: Use) {
         match self.shape(base) {
             Shape::Vector(_) if usage != Use::Discard && !self.stays_own(base) => {

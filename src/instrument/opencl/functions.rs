@@ -145,7 +145,8 @@ impl<'a> Translator<'a> {
         let (span, globals) = (self.tokens.place_of(item.span), self.globals.clone());
         let kernel = Kernel { name: name.to_owned(), span, parameters, locals: Vec::new(), globals };
         let head = if self.counts() {
-            counters::beginning(self.course.holds(name)).to_owned()
+            let holds_barriers = self.course.holds(name);
+            if holds_barriers { counters::BEGINNING_WITH_BARRIERS } else { counters::BEGINNING }.to_owned()
         } else {
             self.log_head(item, function, &kernel)
         };

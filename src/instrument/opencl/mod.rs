@@ -31,11 +31,12 @@ mod lanes;
 mod statements;
 mod types;
 
+use super::coverage::Counters;
 use super::notes::Notes;
 use super::token_edits::{TokenEdits, assemble};
 use super::tokens::Tokens;
 use super::{InstrumentError, Instrumented, Purpose, Source, guards, runtime, sites};
-use crate::source::{Dialect, OpenClVersion, Span};
+use crate::source::{Dialect, Language, OpenClVersion, Span};
 use branches::Course;
 use functions::Function;
 use rustc_hash::FxHashMap;
@@ -247,6 +248,19 @@ impl<'a> Translator<'a> {
         let path = sources.file(sources.visible(span).file).path.display().to_string();
         let line = sources.start_position(span).line;
         self.error.get_or_insert(InstrumentError::Unsupported { path, line, what: what.into() });
+    }
+
+    /// Whether the text counts what a test reaches, in the place of logging accesses.
+    fn counts(&self) -> bool {
+        self.source.purpose != Purpose::Log
+    }
+
+    /// Puts points of coverage where they are wanted.
+    fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
+        if self.counts() {
+            let language = Language::OpenCl;
+            put(&mut Counters { language, tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
+        }
     }
 
     fn find(&self, name: &str) -> Option<&Local<'a>> {

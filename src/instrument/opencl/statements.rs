@@ -72,7 +72,7 @@ impl<'a> Translator<'a> {
             // A condition may be a pointer or a floating-point number.
             let after = if agreement.is_switch { "))" } else { ") ? 1 : 0)" };
             let leads = match self.counts() {
-                true => agreement.leads.to_this_one(agreement.is_switch),
+                true => agreement.leads_to_this_one(),
                 false => agreement.leads as u32,
             };
             let before = format!("raceproof_agree(raceproof_self, {number}, {leads}, (");

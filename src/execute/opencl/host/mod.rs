@@ -13,15 +13,14 @@
 //!
 //! Without a log ([`Options::log`]) the texts that it gets are taken to count what is reached, in the place of logging.
 
-mod counts;
 mod messages;
 mod session;
 mod substitute;
 
-pub use counts::{Counted, Parted};
 pub use messages::Text;
 pub use substitute::{Replaced, Substitution, Substitutions};
 
+use super::counts::Counted;
 use super::worker::{RECORDS_VARIABLE, most_records};
 use super::{Options, cache_of_driver};
 use crate::execute::ExecuteError;

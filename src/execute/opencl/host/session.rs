@@ -1,9 +1,9 @@
 //! From the messages of a program to the log and to what is told.
 
-use super::counts::{Counted, words};
 use super::messages::{Given, LaunchHead, Message, Number, Text};
 use super::{Instrument, Instrumented};
 use crate::execute::launch::ElementType;
+use crate::execute::opencl::counts::{Counted, words};
 use crate::execute::opencl::in_user_lines;
 use crate::execute::opencl::job::{self, Argument, Value};
 use crate::execute::opencl::log::{Begun, Log, Told};

@@ -3,7 +3,7 @@
 //!
 //! Guarantees: a buffer that is shorter than it has to be counts for nothing.
 
-use crate::execute::opencl::records::Extents;
+use super::records::Extents;
 use crate::instrument::opencl::Counts;
 
 /// Words of a buffer's head.
