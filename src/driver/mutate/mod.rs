@@ -136,7 +136,7 @@ impl<'b> Campaign<'b> {
         stop: Stop<'_>,
     ) -> Result<(), MutateError> {
         for (number, file) in self.subject.mutated_files().into_iter().enumerate() {
-            let options = self.subject.reading(number, options);
+            let Some(options) = self.subject.reading(number, options) else { continue };
             let Some(mut prover) = proofs::Prover::new(file, &options) else { continue };
             let of_file = self.candidates.iter_mut().filter(|candidate| candidate.file == number);
             for candidate in of_file.filter(|candidate| candidate.mutant.status == Status::Pending) {

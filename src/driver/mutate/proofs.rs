@@ -10,7 +10,7 @@
 //!   shown by the opposite claim, which must not hold.
 //!
 //! Guarantees: what is not proved is tried. Proofs are of the launches that a check is about: those of the program where they are found, else
-//! all. A proof takes nothing for granted that the program's own does not, and is of no contract that a launch need not keep.
+//! all, and for an OpenCL program all along the axes along which its launches have extents. A proof takes nothing for granted that the program's own does not, and is of no contract that a launch need not keep.
 //!
 //! Deliberately absent: files that are included; functions that kernels call, of whose place in a kernel nothing is said, as
 //! to values.

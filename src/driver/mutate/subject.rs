@@ -15,7 +15,7 @@ use super::listing;
 use super::plan::MutateError;
 use crate::driver::Options;
 use crate::driver::cover::text_of;
-use crate::driver::hosted::{HostRequest, Hosted, Records, run_host};
+use crate::driver::hosted::{HostRequest, HostText, Hosted, Records, run_host};
 use crate::driver::instrument::InstrumentedFile;
 use crate::driver::run::{Built, RunError, Stop};
 use crate::execute::ExecuteError;
@@ -90,10 +90,9 @@ impl Host {
         self.hosted.texts.iter().map(|text| &text.file)
     }
 
-    /// The mutants of all texts, each once, and those of them that are reached, by number.
+    /// The mutants of all texts, each once and in the order of the texts, and those of them that are reached, by number.
     fn list(&self) -> (Vec<Candidate>, BTreeSet<usize>) {
-        let mut found: Vec<Candidate> = Vec::new();
-        let mut reached = BTreeSet::new();
+        let mut found: Vec<(Candidate, bool)> = Vec::new();
         for candidate in listing::list(self.mutated_files()) {
             let text = &self.hosted.texts[candidate.file];
             let Some(main) = main_of(&text.file).filter(|main| candidate.of_unit.span.file == *main) else { continue };
@@ -103,23 +102,23 @@ impl Host {
             // What could not be followed may have been reached.
             let is_reached = self.hosted.unlogged > 0 || is_reached(&text.file, &text.counted, candidate.of_unit.span);
             // A text may be built in several ways.
-            let is_same = |known: &Candidate| {
+            let is_same = |(known, _): &&mut (Candidate, bool)| {
                 (&known.mutant.file, known.mutant.operator) == (&candidate.mutant.file, candidate.mutant.operator)
                     && known.of_unit.edits == candidate.of_unit.edits
             };
-            let id = match found.iter().position(is_same) {
-                Some(known) => known + 1,
-                None => {
-                    let id = found.len() + 1;
-                    found.push(Candidate { mutant: Mutant { id, ..candidate.mutant }, ..candidate });
-                    id
-                }
-            };
-            if is_reached {
-                reached.insert(id - 1);
+            match found.iter_mut().find(is_same) {
+                Some((_, known)) => *known |= is_reached,
+                None => found.push((candidate, is_reached)),
             }
         }
-        (found, reached)
+        let place = |mutant: &Mutant| (mutant.file.clone(), mutant.start.line, mutant.start.column, mutant.id);
+        found.sort_by_key(|(candidate, _)| place(&candidate.mutant));
+        let reached = (0..found.len()).filter(|&number| found[number].1).collect();
+        let numbered = |(number, (mut candidate, _)): (usize, (Candidate, bool))| {
+            candidate.mutant.id = number + 1;
+            candidate
+        };
+        (found.into_iter().enumerate().map(numbered).collect(), reached)
     }
 
     fn try_out(&self, of: Option<&Candidate>, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Run, ExecuteError> {
@@ -176,11 +175,22 @@ impl<'b> Subject<'b> {
         text_of(self.mutated_files().into_iter(), path)
     }
 
-    /// How a file is read, if the request says so of all.
-    pub(super) fn reading(self, file: usize, of_request: &Options) -> Options {
+    /// How a file is read whose mutants may be proved something of; of a text that is built in several ways nothing is.
+    pub(super) fn reading(self, file: usize, of_request: &Options) -> Option<Options> {
         match self {
-            Subject::Built(_) => of_request.clone(),
-            Subject::Host(host) => host.hosted.texts[file].options.clone(),
+            Subject::Built(_) => Some(of_request.clone()),
+            Subject::Host(host) => {
+                let path = |file: &InstrumentedFile| file.sources.files().next().map(|(_, main)| main.path.clone());
+                let HostText { file: own, options, counted } = &host.hosted.texts[file];
+                if host.mutated_files().filter(|other| path(other) == path(own)).count() > 1 {
+                    return None;
+                }
+                let mut options = options.clone();
+                // Proofs are of its launches, as far as these have no extent along an axis.
+                let flat = |extents: [u32; 3]| extents.map(|extent| (extent == 1).then_some(1));
+                [options.judging.block, options.judging.grid] = counted.largest.map(flat);
+                Some(options)
+            }
         }
     }
 

@@ -18,6 +18,8 @@ pub struct Counted {
     pub agreements: Vec<[u64; 2]>,
     /// Groups that part, as far as there was room.
     pub parted: Vec<Parted>,
+    /// The largest extents of a work-group, and the most work-groups, along each axis; 0 without launches.
+    pub largest: [[u32; 3]; 2],
 }
 
 /// A group that parts before a barrier.
@@ -49,11 +51,15 @@ impl Counted {
             points: vec![[0; 4]; counts.points],
             agreements: vec![[0; 2]; counts.agreed.len()],
             parted: Vec::new(),
+            largest: [[0; 3]; 2],
         }
     }
 
     /// Adds what a launch has counted; gives the groups that part in it, in their order.
     pub(super) fn add(&mut self, (number, kernel): (u64, &str), extents: Extents, words: &[u32]) -> Vec<Parted> {
+        for (known, these) in self.largest.iter_mut().zip([extents.block, extents.grid]) {
+            *known = [0, 1, 2].map(|axis| known[axis].max(these[axis]));
+        }
         let (of_points, of_agreements) = (4 * self.points.len(), 2 * self.agreements.len());
         let Some((head, rest)) = words.split_at_checked(HEAD) else { return Vec::new() };
         let Some((points, rest)) = rest.split_at_checked(of_points) else { return Vec::new() };
@@ -123,7 +129,9 @@ mod tests {
         assert_eq!(parted, [of([1, 0, 0], &[[0, 0]]), of([1, 2, 0], &[[5, 39]])]);
         assert!(counted.add((4, "k"), extents, &buffer[..11]).is_empty(), "it is too short");
         buffer[0] = 0;
-        assert!(counted.add((5, "k"), extents, &buffer).is_empty());
+        let wider = Extents { block: [8, 1, 2], ..extents };
+        assert!(counted.add((5, "k"), wider, &buffer).is_empty());
+        assert_eq!(counted.largest, [[40, 1, 2], [2, 3, 1]]);
         assert_eq!((&counted.points[..], &counted.agreements[..]), (&[[10, 12, 14, 16]][..], &[[4, 82]][..]));
     }
 }
