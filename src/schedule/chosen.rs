@@ -220,18 +220,12 @@ impl Source {
 
     /// One change point in two of three schedules, else two or three, and priorities that are drawn.
     fn change_points(&mut self, turn: u64, drawn: u64) -> Vec<Part> {
-        let mut parts = Vec::new();
         let several = turn.is_multiple_of(3);
-        if several && self.most_blocks > 1 {
-            parts.push(Part::Order { of: Of::Blocks, how: Order::Seed(drawn), launch: None });
-        }
         let count = if several { 2 + turn / 3 % 2 } else { 1 };
-        let mut points = BTreeSet::new();
-        for _ in 0..count {
-            points.extend(self.places.draw(&mut self.random));
-        }
-        parts.extend(points.into_iter().map(Part::Delay));
-        parts
+        let points: BTreeSet<At> = (0..count).filter_map(|_| self.places.draw(&mut self.random)).collect();
+        let by_priority = several && self.most_blocks > 1 && !points.is_empty();
+        let order = by_priority.then_some(Part::Order { of: Of::Blocks, how: Order::Seed(drawn), launch: None });
+        order.into_iter().chain(points.into_iter().map(Part::Delay)).collect()
     }
 }
 
