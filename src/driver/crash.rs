@@ -66,10 +66,17 @@ pub(super) fn at_work() -> usize {
 
 /// Runs `work`, which belongs to the input at `position`.
 pub(super) fn working_at<T>(position: usize, work: impl FnOnce() -> T) -> T {
-    let outer = AT_WORK.replace(position);
-    let result = work();
-    AT_WORK.set(outer);
-    result
+    let _outer = Outer(AT_WORK.replace(position));
+    work()
+}
+
+/// The input of what waits on this thread, which is come back to when an input is set aside, too.
+struct Outer(usize);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        AT_WORK.set(self.0);
+    }
 }
 
 /// Gives this thread room for the handler beside a stack that is used up.
