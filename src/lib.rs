@@ -28,6 +28,7 @@ pub mod execute;
 pub mod fix;
 pub mod flow;
 pub mod front;
+pub mod generation;
 pub mod instrument;
 pub mod invariant;
 pub mod judge;

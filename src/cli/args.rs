@@ -2,6 +2,7 @@
 //!
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
+mod generating;
 mod judging;
 mod keeping;
 mod mutating;
@@ -9,6 +10,7 @@ mod scheduling;
 mod sharing;
 mod tracing;
 
+pub(super) use generating::GenerateArgs;
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
@@ -49,6 +51,8 @@ pub(super) enum Command {
     Amplify(AmplifyArgs),
     /// Build and execute a CUDA program, and say which barriers, branches, loops and lines of its kernels that reaches
     Cover(CoverArgs),
+    /// Search launches of CUDA kernels that reach as much of them as possible, by executing them, and write launch descriptions
+    Generate(GenerateArgs),
     /// Build a CUDA program with its mutants, execute it with each, and say which of them its tests tell apart
     Mutate(MutateArgs),
     /// Build a CUDA program, execute it under many schedules, and say what depends on them, and which of them end in deadlock

@@ -19,6 +19,7 @@ mod explain;
 mod failing;
 mod fix;
 mod front;
+mod generate;
 mod geometry;
 mod hosted;
 mod instrument;
@@ -94,6 +95,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(args),
         Command::Cover(args) => cover::run(args),
+        Command::Generate(args) => generate::run(args),
         Command::Mutate(args) => mutate::run(args),
         Command::Schedule(args) => schedule::run(args),
         Command::Merge(args) => merge::run(&args),

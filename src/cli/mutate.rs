@@ -58,7 +58,7 @@ fn carried_out(args: &MutateArgs, mut request: Request, interrupt: &Interrupt) -
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
-    left_out.iter().chain(summary(&built.unmutated()).iter()).for_each(|line| note(line));
+    built.notes.iter().chain(&left_out).chain(summary(&built.unmutated()).iter()).for_each(|line| note(line));
     let timeout = request.run.timeout;
     let plan = plan(args, (request.run.arguments.clone(), timeout));
     campaign(args, (Subject::Built(&built), plan), &request.options, interrupt)

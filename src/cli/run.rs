@@ -55,7 +55,7 @@ pub(super) fn built(
     request: &mut Request,
     stop: Stop<'_>,
 ) -> Result<Built, RunError> {
-    match build(prepared, request, stop) {
+    let built = match build(prepared, request, stop) {
         Err(error @ RunError::NotFollowed { .. }) if args.backend == RunBackend::Auto => {
             note(&error.to_string());
             note("the program is built for the CPU");
@@ -63,7 +63,9 @@ pub(super) fn built(
             build(prepare(request)?, request, stop)
         }
         built => built,
-    }
+    }?;
+    built.notes.iter().for_each(|line| note(line));
+    Ok(built)
 }
 
 pub(super) fn request(args: &RunArgs) -> Result<Request> {

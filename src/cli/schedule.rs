@@ -41,6 +41,7 @@ fn carried_out(args: &ScheduleArgs, request: &Request, interrupt: &Interrupt) ->
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    built.notes.iter().for_each(|line| note(line));
     for line in &built.left_out {
         note(&format!("{line}; nothing is delayed there"));
     }

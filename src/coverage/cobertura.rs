@@ -129,6 +129,7 @@ mod tests {
             function: "k".to_owned(),
             language: crate::source::Language::Cuda,
             seen,
+            impossible: Vec::new(),
         };
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };
         let coverage = Coverage::of([

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What was counted, by the number of the point.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     of: BTreeMap<usize, [u64; 4]>,
     missing: BTreeMap<usize, Missing>,
+    near: BTreeMap<(usize, bool), [f64; 2]>,
 }
 
 impl Counts {
@@ -23,9 +24,10 @@ impl Counts {
     fn parse(text: &str) -> Counts {
         let mut counts = Counts::default();
         for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
-            match line.strip_prefix("missing\t") {
-                Some(rest) => counts.miss(rest),
-                None => counts.count(line),
+            match line.split_once('\t') {
+                Some(("missing", rest)) => counts.miss(rest),
+                Some(("near", rest)) => counts.come_near(rest),
+                _ => counts.count(line),
             };
         }
         counts
@@ -69,6 +71,23 @@ impl Counts {
         };
         self.add_missing(point.parse().ok()?, missing);
         Some(())
+    }
+
+    /// Of operands that several threads of the system have met, the nearest to each other are kept.
+    fn come_near(&mut self, line: &str) -> Option<()> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [point, holds, a, b] = fields[..] else { return None };
+        let (a, b) = (a.parse::<f64>().ok()?, b.parse::<f64>().ok()?);
+        let known = self.near.entry((point.parse().ok()?, holds == "1")).or_insert([a, b]);
+        if (a - b).abs() < (known[0] - known[1]).abs() {
+            *known = [a, b];
+        }
+        Some(())
+    }
+
+    /// The operands of comparisons that came nearest to each other, by the number of the point and the outcome.
+    pub fn near(&self) -> impl Iterator<Item = ((usize, bool), [f64; 2])> + '_ {
+        self.near.iter().map(|(&which, &operands)| (which, operands))
     }
 
     /// Statements that begin on these lines.

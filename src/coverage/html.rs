@@ -113,8 +113,15 @@ mod tests {
     fn the_source_is_shown_with_what_is_missed_beside_it() {
         let (function, language) = ("k".to_owned(), Language::Cuda);
         let file = "a.cu".to_owned();
-        let point =
-            |line, seen| Point { file: file.clone(), line, column: 1, function: function.clone(), language, seen };
+        let point = |line, seen| Point {
+            file: file.clone(),
+            line,
+            column: 1,
+            function: function.clone(),
+            language,
+            seen,
+            impossible: Vec::new(),
+        };
         let coverage = Coverage::of([
             point(1, Seen::Run { lines: vec![1], times: 7 }),
             point(2, Seen::Run { lines: vec![2], times: 0 }),

@@ -52,8 +52,15 @@ mod tests {
     fn lines_and_branches_are_told_by_file() {
         let (function, language) = ("k".to_owned(), Language::Cuda);
         let file = "a.cu".to_owned();
-        let point =
-            |line, seen| Point { file: file.clone(), line, column: 1, function: function.clone(), language, seen };
+        let point = |line, seen| Point {
+            file: file.clone(),
+            line,
+            column: 1,
+            function: function.clone(),
+            language,
+            seen,
+            impossible: Vec::new(),
+        };
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };
         let coverage = Coverage::of([
             point(3, branch(2, 0)),

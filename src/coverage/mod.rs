@@ -86,6 +86,10 @@ pub struct Point {
     /// What it is, and what was counted there.
     #[serde(flatten)]
     pub seen: Seen,
+    /// What of it is proved that nobody can reach, by number: of a branch 0 is false and 1 true, of a loop 0, 1 and 2 are no turn, one, and
+    /// several. It is not missed and does not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impossible: Vec<u8>,
 }
 
 /// What was counted at a point.
@@ -202,13 +206,11 @@ impl Totals {
     fn of(points: &[Point]) -> Totals {
         let mut totals = Totals::default();
         for point in points {
+            let sides = point.sides().map(|(_, is_reached)| is_reached);
             match &point.seen {
                 Seen::Run { .. } => {}
-                Seen::Branch { holds, fails, .. } => totals.branches.add([*holds > 0, *fails > 0]),
-                Seen::Loop { may_be_skipped, none, one, several, .. } => {
-                    totals.loops.add(may_be_skipped.then_some(*none > 0));
-                    totals.loops.add([*one > 0, *several > 0]);
-                }
+                Seen::Branch { .. } => totals.branches.add(sides),
+                Seen::Loop { .. } => totals.loops.add(sides),
                 // What only warps or clusters wait at has no rounds of the block.
                 Seen::Barrier { whole, partial, arrivals, .. } => {
                     totals.barriers.add([*whole > 0 || *partial == 0 && *arrivals > 0]);
@@ -231,6 +233,26 @@ pub fn lines(points: &[Point]) -> BTreeMap<(&str, u32), u64> {
         }
     }
     found
+}
+
+impl Point {
+    /// The sides of a branch, or the kinds of executions of a loop, that can be reached, by number, and whether they are.
+    pub fn sides(&self) -> impl Iterator<Item = (u8, bool)> + '_ {
+        let all = match self.seen {
+            Seen::Branch { holds, fails, .. } => [Some(fails > 0), Some(holds > 0), None],
+            Seen::Loop { may_be_skipped, none, one, several, .. } => {
+                [may_be_skipped.then_some(none > 0), Some(one > 0), Some(several > 0)]
+            }
+            Seen::Run { .. } | Seen::Barrier { .. } => [None; 3],
+        };
+        let sides = (0..).zip(all).filter_map(|(side, is_reached)| Some((side, is_reached?)));
+        sides.filter(|(side, is_reached)| *is_reached || !self.impossible.contains(side))
+    }
+
+    /// Whether a side of it can be reached and is not.
+    pub fn misses(&self, side: u8) -> bool {
+        self.sides().any(|(number, is_reached)| number == side && !is_reached)
+    }
 }
 
 impl Seen {
@@ -279,7 +301,13 @@ impl Coverage {
         for point in points {
             let key = (point.file.clone(), point.line, point.column, point.seen.kind(), point.function.clone());
             match found.entry(key) {
-                std::collections::btree_map::Entry::Occupied(mut known) => known.get_mut().seen.add(point.seen),
+                std::collections::btree_map::Entry::Occupied(mut known) => {
+                    let known = known.get_mut();
+                    known.seen.add(point.seen);
+                    known.impossible.extend(point.impossible);
+                    known.impossible.sort_unstable();
+                    known.impossible.dedup();
+                }
                 std::collections::btree_map::Entry::Vacant(place) => _ = place.insert(point),
             }
         }
@@ -299,7 +327,8 @@ mod tests {
 
     fn point(line: u32, seen: Seen) -> Point {
         let language = Language::Cuda;
-        Point { file: "k.cu".to_owned(), line, column: 3, function: "k".to_owned(), language, seen }
+        let (file, function) = ("k.cu".to_owned(), "k".to_owned());
+        Point { file, line, column: 3, function, language, seen, impossible: Vec::new() }
     }
 
     fn branch(holds: u64, fails: u64) -> Seen {
@@ -316,6 +345,16 @@ mod tests {
         assert_eq!(both.points[0].seen, Seen::Branch { holds: 3, fails: 2, diverged_warps: 0, uniform_warps: 2 });
         assert_eq!(both.totals.branches, Total { reached: 2, all: 2 });
         assert_eq!(both.totals.lines, Total { reached: 2, all: 2 });
+    }
+
+    #[test]
+    fn what_nobody_can_reach_does_not_count_unless_somebody_does() {
+        let with = |impossible: Vec<u8>| Coverage::of([Point { impossible, ..point(4, branch(3, 0)) }]).totals.branches;
+        assert_eq!(with(vec![0]), Total { reached: 1, all: 1 });
+        assert_eq!(with(vec![1]), Total { reached: 1, all: 2 });
+        let turns = Seen::Loop { may_be_skipped: true, none: 0, one: 0, several: 2, turns: 9 };
+        let coverage = Coverage::of([Point { impossible: vec![0, 1], ..point(4, turns) }]);
+        assert_eq!(coverage.totals.loops, Total { reached: 1, all: 1 });
     }
 
     #[test]

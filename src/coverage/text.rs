@@ -7,6 +7,12 @@ use std::io::{self, Write};
 
 /// Writes what is missed, and the totals.
 pub fn write(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
+    missed(coverage, out)?;
+    totals(coverage, out)
+}
+
+/// Writes what is missed.
+pub fn missed(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     let mut missed: BTreeMap<(&str, u32, u32), (&str, String)> = BTreeMap::new();
     for point in &coverage.points {
         if let Some(what) = missed_at(point) {
@@ -19,6 +25,11 @@ pub fn write(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     for (file, ranges) in unreached(&coverage.points) {
         writeln!(out, "{file}: never executed: {ranges}")?;
     }
+    Ok(())
+}
+
+/// Writes how much is reached.
+pub fn totals(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     let totals = &coverage.totals;
     for (name, total) in
         [("barriers", totals.barriers), ("branches", totals.branches), ("loops", totals.loops), ("lines", totals.lines)]
@@ -42,15 +53,14 @@ pub(super) fn missed_at(point: &Point) -> Option<String> {
     match &point.seen {
         Seen::Run { .. } => None,
         Seen::Branch { holds: 0, fails: 0, .. } => Some("branch never come to".to_owned()),
-        Seen::Branch { holds, fails, .. } => {
-            let sides = [(*holds, "never true"), (*fails, "never false")];
-            joined("branch", sides.into_iter().filter(|side| side.0 == 0).map(|side| side.1).collect())
+        Seen::Branch { .. } => {
+            let sides = [(1, "never true"), (0, "never false")];
+            joined("branch", sides.into_iter().filter(|side| point.misses(side.0)).map(|side| side.1).collect())
         }
         Seen::Loop { none: 0, one: 0, several: 0, .. } => Some("loop never come to".to_owned()),
-        Seen::Loop { may_be_skipped, none, one, several, .. } => {
-            let skipped = may_be_skipped.then_some((*none, "never without a turn"));
-            let kinds = skipped.into_iter().chain([(*one, "never of one turn"), (*several, "never of several turns")]);
-            joined("loop", kinds.filter(|kind| kind.0 == 0).map(|kind| kind.1).collect())
+        Seen::Loop { .. } => {
+            let kinds = [(0, "never without a turn"), (1, "never of one turn"), (2, "never of several turns")];
+            joined("loop", kinds.into_iter().filter(|kind| point.misses(kind.0)).map(|kind| kind.1).collect())
         }
         Seen::Barrier { whole: 0, partial: 0, arrivals: 0, .. } => Some("barrier never come to".to_owned()),
         Seen::Barrier { whole: 0, partial: 1.., missing, .. } => {

@@ -19,14 +19,25 @@ pub use crate::coverage::{Coverage, SCHEMA, cobertura, html, lcov, text};
 
 /// What the last run of the program reached.
 pub fn reached(built: &Built) -> Coverage {
-    let counts = Counts::read(&built.file_of_counts());
+    counted(built, &Counts::read(&built.file_of_counts()))
+}
+
+/// The program's points with what was counted in a run.
+pub(super) fn counted(built: &Built, counts: &Counts) -> Coverage {
+    counted_but(built, counts, &|_| Vec::new())
+}
+
+/// The same where sides of points, by their number, are impossible.
+pub(super) fn counted_but(built: &Built, counts: &Counts, impossible: &dyn Fn(usize) -> Vec<u8>) -> Coverage {
     let mut first = 0;
     let mut points = Vec::new();
     for file in built.instrumented_files() {
         let of_unit = file.unit.points.iter().enumerate();
-        points.extend(
-            of_unit.map(|(number, point)| joined(&counts, first + number, (point, Language::Cuda), &file.sources)),
-        );
+        points.extend(of_unit.filter_map(|(number, point)| {
+            let number = first + number;
+            let seen = joined(counts, number, (point, Language::Cuda), &file.sources)?;
+            Some(Point { impossible: impossible(number), ..seen })
+        }));
         first += file.unit.points.len();
     }
     Coverage::of(points)
@@ -38,7 +49,9 @@ pub fn reached_by(hosted: &Hosted) -> Coverage {
     for HostText { file, counted, .. } in &hosted.texts {
         let counts = counts_of(file, counted);
         let of_unit = file.unit.points.iter().enumerate();
-        points.extend(of_unit.map(|(number, point)| joined(&counts, number, (point, Language::OpenCl), &file.sources)));
+        points.extend(
+            of_unit.filter_map(|(number, point)| joined(&counts, number, (point, Language::OpenCl), &file.sources)),
+        );
     }
     Coverage::of(points)
 }
@@ -55,6 +68,8 @@ fn counts_of(file: &InstrumentedFile, counted: &Counted) -> Counts {
                 [first.saturating_sub(second), second.saturating_sub(third), third, second + third + fourth]
             }
             PointKind::Barrier => [first, 0, third, 0],
+            // OpenCL has none.
+            PointKind::Comparison { .. } => [0; 4],
         };
         counts.add(number, numbers);
     }
@@ -107,21 +122,24 @@ pub(super) fn text_of<'f>(files: impl Iterator<Item = &'f InstrumentedFile>, pat
     texts.map(|(_, file)| file).find(|file| file.path.display().to_string() == path).map(|file| &*file.text)
 }
 
-/// A point of a text in that language, with what was counted at it.
+/// A point of a text in that language, with what was counted at it; nothing for a comparison, which no report has.
 fn joined(
     counts: &Counts,
     number: usize,
     (point, language): (&coverage::Point, Language),
     sources: &SourceMap,
-) -> Point {
+) -> Option<Point> {
     let line = |span: &Span| sources.start_position(*span).line;
     let seen = match &point.kind {
         PointKind::Run(statements) => counts.run(number, statements.iter().map(line).collect()),
         PointKind::Branch => counts.branch(number),
         PointKind::Loop { may_be_skipped } => counts.turns(number, *may_be_skipped),
         PointKind::Barrier => counts.barrier(number),
+        PointKind::Comparison { .. } => return None,
     };
     let position = sources.start_position(point.span);
     let file = sources.file(sources.visible(point.span).file).path.display().to_string();
-    Point { file, line: position.line, column: position.column, function: point.function.clone(), language, seen }
+    let function = point.function.clone();
+    let (line, column) = (position.line, position.column);
+    Some(Point { file, line, column, function, language, seen, impossible: Vec::new() })
 }

@@ -5,14 +5,16 @@
 
 use super::Options;
 use super::front::{self, ReadUnit};
+use super::generate::Dictionary;
 use crate::builtins::types::is_texture_object;
 pub use crate::execute::launch::host::Head;
-use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
+use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Pointee, Target};
 use crate::execute::launch::record::{Member, Record};
-use crate::execute::launch::{Blocks, Description, DescriptionError, Launch, Problem, Scalar, nearest};
+use crate::execute::launch::{Blocks, Description, DescriptionError, ElementType, Launch, Problem, Scalar, nearest};
 use crate::launch::{self, Launched};
 use crate::resolve::program::{Program, RecordId, Type, TypeId, Variable};
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
+use std::ops::Range;
 use std::path::Path;
 
 /// Bytes of parameters that a kernel can have.
@@ -22,8 +24,10 @@ const MAX_PARAMETER: u64 = 32 * 1024;
 pub(super) struct Kernels {
     heads: Vec<Head>,
     launched: Launched,
-    /// Whether it defines `main`.
-    pub(super) has_main: bool,
+    /// What its device code says of inputs.
+    pub(super) dictionary: Dictionary,
+    /// Where the name of its `main` stands, if it defines one.
+    main: Option<Range<usize>>,
 }
 
 /// The kernels of a file, as they are written, in source order.
@@ -36,7 +40,8 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
     let ReadUnit { unit, .. } = front::read(path, text, options, None);
     let mut heads = Vec::new();
     collect(&unit.items, "", &mut heads);
-    let has_main = unit.items.iter().any(is_main);
+    let main = unit.items.iter().find_map(main_of);
+    let dictionary = Dictionary::of(&unit.items);
     let launched = launch::resolve(unit).launched;
     let program = &launched.program;
     for head in heads.iter_mut().filter(|head| head.template.is_none()) {
@@ -52,18 +57,20 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
             }
         }
     }
-    Kernels { heads, launched, has_main }
+    Kernels { heads, launched, dictionary, main }
 }
 
-fn is_main(item: &Item) -> bool {
+fn main_of(item: &Item) -> Option<Range<usize>> {
     match &item.kind {
         ItemKind::Function(function) => {
-            let [only] = &function.path.segments[..] else { return false };
-            function.body.is_some() && only.name.text == "main"
+            let [only] = &function.path.segments[..] else { return None };
+            let span = only.name.span;
+            let is_main = function.body.is_some() && only.name.text == "main" && span.expansion.is_none();
+            is_main.then_some(span.start as usize..span.end as usize)
         }
         // `extern "C"`.
-        ItemKind::Namespace { name, items, .. } => name.text.is_empty() && items.iter().any(is_main),
-        _ => false,
+        ItemKind::Namespace { name, items, .. } if name.text.is_empty() => items.iter().find_map(main_of),
+        _ => None,
     }
 }
 
@@ -97,7 +104,7 @@ fn template(params: &[syntax::TemplateParam]) -> Vec<(String, bool)> {
 fn parameter(param: &syntax::Param) -> Parameter {
     let kind = match &param.ty.kind {
         TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Pointer(_)) => double_pointer(),
-        TypeKind::Pointer(_) | TypeKind::Array(..) => ParameterKind::Pointer,
+        TypeKind::Pointer(_) | TypeKind::Array(..) => ParameterKind::Pointer(Pointee::Unknown),
         TypeKind::Reference(..) => reference(),
         TypeKind::Unsupported(_) => ParameterKind::Other("a parameter pack".to_owned()),
         _ => ParameterKind::Dependent,
@@ -124,7 +131,7 @@ fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
     }
     match &program.types[ty] {
         Type::Pointer { to, .. } if matches!(program.types[*to], Type::Pointer { .. }) => double_pointer(),
-        Type::Pointer { .. } | Type::Array { .. } => ParameterKind::Pointer,
+        Type::Pointer { to, .. } | Type::Array { of: to, .. } => ParameterKind::Pointer(pointee(program, *to)),
         Type::Vector { of, lanes } => match scalar(&program.types[*of]) {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: *lanes },
             None => ParameterKind::Other("a vector of a type that is not known".to_owned()),
@@ -136,6 +143,19 @@ fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: 1 },
             None => ParameterKind::Other("of a type without values".to_owned()),
         },
+    }
+}
+
+/// What a pointer to that type leads to.
+fn pointee(program: &Program, to: TypeId) -> Pointee {
+    let element = match &program.types[to] {
+        Type::Vector { of, lanes } => scalar(&program.types[*of]).map(|scalar| ElementType { scalar, lanes: *lanes }),
+        other => scalar(other).map(|scalar| ElementType { scalar, lanes: 1 }),
+    };
+    match (element, program.size_of(to)) {
+        (Some(element), _) => Pointee::Numbers(element),
+        (None, Some(bytes)) if bytes > 0 => Pointee::Bytes(bytes),
+        _ => Pointee::Unknown,
     }
 }
 
@@ -183,7 +203,45 @@ fn scalar(ty: &Type) -> Option<Scalar> {
     }
 }
 
+/// A kernel that can be launched as it is: one that is no template, or an instance that the file itself launches.
+pub(super) struct Instance<'k> {
+    /// How a launch description names it.
+    pub(super) kernel: String,
+    pub(super) target: Target,
+    /// Launches in host code.
+    pub(super) launches: Vec<&'k launch::Launch>,
+}
+
 impl Kernels {
+    /// The kernels that can be launched as they are.
+    pub(super) fn instances(&self) -> Vec<Instance<'_>> {
+        let Program { kernels, functions, variables, .. } = &self.launched.program;
+        let mut found: Vec<Instance<'_>> = Vec::new();
+        for &id in kernels {
+            let function = &functions[id];
+            let arguments = function.template_args.join(", ");
+            let kernel =
+                if arguments.is_empty() { function.name.clone() } else { format!("{}<{arguments}>", function.name) };
+            let parameter = |&id| {
+                let variable: &Variable = &variables[id];
+                Parameter { name: variable.name.clone(), kind: kind_of(&self.launched.program, variable) }
+            };
+            let target =
+                Target { name: format!("::{kernel}"), parameters: function.params.iter().map(parameter).collect() };
+            let is_there = function.body.is_some() && is_argument_list(split(&kernel).1);
+            if is_there && found.iter().all(|other| other.kernel != kernel) {
+                found.push(Instance { kernel, target, launches: self.launched.launches_of(id).collect() });
+            }
+        }
+        found
+    }
+
+    /// The text with its `main` under another name, if it has one: a program that has another `main` is put behind it.
+    pub(super) fn without_main(&self, text: &str) -> Option<String> {
+        let range = self.main.clone().filter(|range| text.get(range.clone()) == Some("main"))?;
+        Some(format!("{}raceproof_own_main{}", &text[..range.start], &text[range.end..]))
+    }
+
     /// The names of its kernels.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.heads.iter().map(|head| head.name.as_str())

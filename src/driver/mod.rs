@@ -20,6 +20,7 @@ mod dialect;
 
 pub mod flows;
 mod front;
+pub mod generate;
 mod hints;
 pub mod hosted;
 pub mod instrument;

@@ -18,6 +18,8 @@ pub struct Prepared {
     pub(super) files: Vec<PreparedFile>,
     /// What is launched of a file of OpenCL kernels, which has no program around it.
     pub(super) opencl: Option<Description>,
+    /// Files whose own `main` has to make room for that of the launch description.
+    pub(super) set_aside: Vec<PathBuf>,
 }
 
 /// One of its files.
@@ -53,12 +55,13 @@ pub fn prepare(request: &Request) -> Result<Prepared, RunError> {
         if files.len() > 1 {
             return Err(RunError::NotAlone(path.clone()));
         }
-        return Ok(Prepared { scratch, files, opencl: Some(description) });
+        return Ok(Prepared { scratch, files, opencl: Some(description), set_aside: Vec::new() });
     }
+    let mut set_aside = Vec::new();
     if let Some(description) = &description {
-        add_program(&mut files, &request.options, description, &scratch)?;
+        set_aside = add_program(&mut files, &request.options, description, &scratch)?;
     }
-    Ok(Prepared { scratch, files, opencl: None })
+    Ok(Prepared { scratch, files, opencl: None, set_aside })
 }
 
 fn exists(path: &Path) -> Result<(), RunError> {
@@ -79,20 +82,22 @@ fn device_text(path: &Path) -> Result<String, RunError> {
     Ok(decode(&bytes))
 }
 
-/// Puts the program behind the first text that has all kernels of the description.
+/// Puts the program behind the first text that has all kernels of the description. Of files that have a `main` of their own it is set aside.
 fn add_program(
     files: &mut [PreparedFile],
     options: &Options,
     description: &Description,
     scratch: &Scratch,
-) -> Result<(), RunError> {
+) -> Result<Vec<PathBuf>, RunError> {
     let mut known: Vec<String> = Vec::new();
+    let mut set_aside = Vec::new();
     let mut chosen = None;
-    for (number, file) in files.iter().enumerate() {
-        let Some(text) = &file.text else { continue };
+    for (number, file) in files.iter_mut().enumerate() {
+        let Some(text) = &mut file.text else { continue };
         let kernels = guarded(&file.path, || described::kernels(&file.path, text, options))?;
-        if kernels.has_main {
-            return Err(RunError::HasMain(file.path.clone()));
+        if let Some(without) = kernels.without_main(text) {
+            *text = without;
+            set_aside.push(file.path.clone());
         }
         if chosen.is_none() && kernels.has_all(description) {
             chosen = Some(number);
@@ -103,19 +108,19 @@ fn add_program(
         let is_there = |name: &str| known.iter().any(|known| known == name || known.ends_with(&format!("::{name}")));
         let mut named = description.launches.iter().map(|launch| (described::split(&launch.kernel).0, launch.place));
         let missing = named.clone().find(|(name, _)| !is_there(name.trim_start_matches("::")));
-        let Some((name, place)) = missing.or_else(|| named.next()) else { return Ok(()) };
+        let Some((name, place)) = missing.or_else(|| named.next()) else { return Ok(set_aside) };
         let suggestion = described::likely(name, &known);
         let problem = Problem::UnknownKernel { name: name.to_owned(), suggestion, known };
         return Err(description.error(place, "launch.kernel", problem).into());
     };
     let PreparedFile { path, text } = &mut files[number];
-    let Some(text) = text else { return Ok(()) };
+    let Some(text) = text else { return Ok(set_aside) };
     let host = guarded(path, || described::program(path, text, options, description, scratch.path()))??;
     for (name, contents) in &host.files {
         scratch.write(name, contents)?;
     }
     text.push_str(&host.text);
-    Ok(())
+    Ok(set_aside)
 }
 
 /// Runs `work` on a large stack; a panic is a bug, which is told with the file.

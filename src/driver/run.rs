@@ -98,9 +98,6 @@ pub enum RunError {
         /// What orders them.
         what: String,
     },
-    /// There is a program already.
-    #[error("{}: it has a `main` of its own, so it needs no launch description; leave --launch out", .0.display())]
-    HasMain(PathBuf),
     /// The program cannot be built or started.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
@@ -129,6 +126,8 @@ pub struct Built {
     scratch: Scratch,
     /// What code of kernels is not logged, as lines for the user.
     pub left_out: Vec<String>,
+    /// What else is to be known of what was built.
+    pub notes: Vec<String>,
 }
 
 /// What runs.
@@ -209,8 +208,12 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
         Backend::Cuda => cuda::build(&units, &request.build, &scratch, stop)?,
     };
     let program = Executable::Program(backend, program);
+    let notes = prepared.set_aside.iter().map(|path| {
+        format!("{}: its `main` is set aside, since a launch description stands for the program", path.display())
+    });
+    let notes = notes.collect();
     let left_out = files.iter().flat_map(left_out).collect();
-    Ok(Built { program, files, scratch, left_out })
+    Ok(Built { program, files, scratch, left_out, notes })
 }
 
 /// Instruments OpenCL kernels and compares them with their launches.
@@ -238,7 +241,7 @@ fn build_opencl(
         files.push(file);
     }
     let left_out = files.iter().flat_map(left_out).collect();
-    Ok(Built { program: Executable::OpenCl(description, structs), files, scratch, left_out })
+    Ok(Built { program: Executable::OpenCl(description, structs), files, scratch, left_out, notes: Vec::new() })
 }
 
 /// The parameters of a kernel that are structs.
@@ -281,6 +284,7 @@ fn purpose(request: &Request) -> Purpose<'_> {
     match request.build.logging {
         Logging::Full | Logging::Plain | Logging::Scheduled => Purpose::Log,
         Logging::Coverage => Purpose::Cover,
+        Logging::Search => Purpose::Search,
         Logging::Mutants => Purpose::Mutate(&request.untouched),
     }
 }

@@ -40,6 +40,8 @@ pub enum Logging {
     Plain,
     /// They are not: what a test reaches is counted. For the CPU.
     Coverage,
+    /// They are not: what an input reaches is counted, and how near it comes to the rest is told. For the CPU.
+    Search,
     /// They are not: the program holds its mutants. For the CPU.
     Mutants,
     /// They are if a run asks for it, and the program keeps to the schedule that it is given. For the CPU.

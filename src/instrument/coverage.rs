@@ -3,7 +3,9 @@
 //! - a [`PointKind::Run`] is a run of statements of which all are executed if the first is;
 //! - a [`PointKind::Branch`] is the condition of an `if` or of `?:`;
 //! - a [`PointKind::Loop`] is a loop, whose turns are counted each time that it is executed;
-//! - a [`PointKind::Barrier`] is a call that waits for the threads of a block, or of another group.
+//! - a [`PointKind::Barrier`] is a call that waits for the threads of a block, or of another group;
+//! - a [`PointKind::Comparison`] is a comparison in a condition, of which the runtime keeps how near its operands came to each other. Only text
+//!   that looks for inputs has these ([`Purpose::Search`](super::Purpose)).
 //!
 //! Guarantees: each condition is evaluated once, and the program does what it did without the points.
 //!
@@ -14,12 +16,13 @@
 //! Deliberately absent: `switch` (the statements behind each label are runs), operands of `&&` and `||`, and code of the host.
 //! A thread that is ended inside of a function that it calls counts as if it had come back.
 
+use super::mutants::{is_comparison, sign};
 use super::notes::Notes;
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use crate::source::{Language, Span};
 use crate::syntax::parts::stmts_in;
-use crate::syntax::{Expr, Stmt, StmtKind};
+use crate::syntax::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 
 /// Something that a test reaches or does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,13 @@ pub enum PointKind {
     },
     /// A barrier.
     Barrier,
+    /// A comparison in the condition of a branch or a loop.
+    Comparison {
+        /// The number of the branch, or the loop.
+        of: usize,
+        /// What is compared.
+        op: BinaryOp,
+    },
 }
 
 /// Who puts the points into the text.
@@ -55,6 +65,8 @@ pub(super) struct Counters<'c, 'a> {
     pub(super) tokens: &'a Tokens<'a>,
     pub(super) edits: &'c mut TokenEdits,
     pub(super) notes: &'c mut Notes<'a>,
+    /// Whether comparisons are points, too.
+    pub(super) compares: bool,
 }
 
 impl<'a> Counters<'_, 'a> {
@@ -73,10 +85,12 @@ impl<'a> Counters<'_, 'a> {
                 self.edits.wrap(range, format!("raceproof_branch(raceproof_self, {number}, (("), ") ? 1 : 0))");
             }
         }
+        // What is wrapped later stands inside.
+        self.comparisons(number, cond);
     }
 
     /// Counts the turns of a loop. Its body is made a block.
-    pub(super) fn turns(&mut self, statement: &'a Stmt, body: &'a Stmt) {
+    pub(super) fn turns(&mut self, statement: &'a Stmt, cond: Option<&'a Expr>, body: &'a Stmt) {
         // A block with an object in it cannot be jumped into.
         if holds_label(body) {
             return self.notes.leave_uncounted(statement.span, "a loop that holds a label of a `switch` around it");
@@ -86,6 +100,9 @@ impl<'a> Counters<'_, 'a> {
         };
         let may_be_skipped = !matches!(statement.kind, StmtKind::Do { .. } | StmtKind::For { cond: None, .. });
         let number = self.notes.point(PointKind::Loop { may_be_skipped }, statement.span);
+        if let Some(cond) = cond {
+            self.comparisons(number, cond);
+        }
         let (around, at_turn) = match self.language {
             Language::Cuda => (
                 format!("::raceproof::covered_loop raceproof_loop_{number}({number});"),
@@ -98,6 +115,36 @@ impl<'a> Counters<'_, 'a> {
         };
         self.edits.wrap(whole, format!("{{ {around} "), " }");
         self.edits.wrap(turn, format!("{{ {at_turn} "), " }");
+    }
+
+    /// Has the comparisons of a condition tell how near their operands come to each other.
+    fn comparisons(&mut self, of: usize, cond: &'a Expr) {
+        if !self.compares {
+            return;
+        }
+        let mut open = vec![cond];
+        while let Some(part) = open.pop() {
+            match &part.kind {
+                ExprKind::Unary(UnaryOp::Not, inner) => open.push(inner),
+                ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => open.extend([&**right, &**left]),
+                ExprKind::Binary(op, left, right) if is_comparison(*op) => {
+                    self.comparison(of, part, *op, [left, right])
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn comparison(&mut self, of: usize, whole: &'a Expr, op: BinaryOp, operands: [&'a Expr; 2]) {
+        let Some(range) = self.tokens.range(whole.span) else { return };
+        let range = self.tokens.without_parentheses(range);
+        let Some(at) = self.tokens.operator_of(range.clone(), sign(op).0, operands.map(|operand| operand.span)) else {
+            return;
+        };
+        let number = self.notes.point(PointKind::Comparison { of, op }, whole.span);
+        let name = sign(op).1;
+        self.edits.wrap(range, format!("::raceproof::compared({number}, ::raceproof::op::{name}(), "), ")");
+        self.edits.replace(at..at + 1, ",");
     }
 
     /// Counts who comes to a barrier.

@@ -164,14 +164,18 @@ impl<'a> Walker<'a> {
 
     /// Whether points of coverage are wanted here.
     pub(super) fn covers(&self) -> bool {
-        self.source.purpose == Purpose::Cover && self.within.is_on_device() && !self.within.is_constexpr
+        matches!(self.source.purpose, Purpose::Cover | Purpose::Search)
+            && self.within.is_on_device()
+            && !self.within.is_constexpr
     }
 
     /// Puts points of coverage where they are wanted.
     pub(super) fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
         if self.covers() {
             let language = Language::Cuda;
-            put(&mut Counters { language, tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
+            let compares = self.source.purpose == Purpose::Search;
+            let (edits, notes) = (&mut self.edits, &mut self.notes);
+            put(&mut Counters { language, tokens: self.tokens, edits, notes, compares });
         }
     }
 

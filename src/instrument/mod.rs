@@ -87,6 +87,8 @@ pub enum Purpose<'a> {
     Log,
     /// It counts what a test reaches. CUDA does so on the CPU alone.
     Cover,
+    /// It counts the same and tells how near comparisons come to another outcome, for whoever looks for inputs. CUDA alone.
+    Search,
     /// It is a mutant of itself, if it is told to be one. For the CPU alone. OpenCL C counts, and its mutants are texts.
     /// These lines stay as they are.
     Mutate(&'a mutant::Untouched),
@@ -217,6 +219,7 @@ fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>) -> String {
     let numbered = match source.purpose {
         Purpose::Log => None,
         Purpose::Cover => Some(("coverage_points.hpp", "points", notes.points.len())),
+        Purpose::Search => Some(("comparisons.hpp", "points", notes.points.len())),
         Purpose::Mutate(_) => Some(("mutants.hpp", "mutants", notes.mutants.len())),
     };
     if let Some((header, ..)) = numbered {

@@ -66,7 +66,7 @@ pub(super) struct Mutators<'c, 'a> {
 }
 
 /// The sign of an operator and its name in the runtime.
-fn sign(op: BinaryOp) -> (&'static str, &'static str) {
+pub(super) fn sign(op: BinaryOp) -> (&'static str, &'static str) {
     match op {
         BinaryOp::Add => ("+", "add"),
         BinaryOp::Sub => ("-", "subtract"),
@@ -293,8 +293,8 @@ impl<'a> Mutators<'_, 'a> {
             return;
         }
         let Some((range, span)) = self.of(expr) else { return };
-        let range = self.without_parentheses(range);
-        let Some(at) = self.operator_of(range.clone(), op, [left, right]) else { return };
+        let range = self.tokens.without_parentheses(range);
+        let Some(at) = self.tokens.operator_of(range.clone(), sign(op).0, [left.span, right.span]) else { return };
         let Some(own) = self.plain(at..at + 1) else { return };
         let (Some(first), Some(second)) = (self.text(left), self.text(right)) else { return };
         let choices: Vec<Choice> = confused(op)
@@ -317,26 +317,10 @@ impl<'a> Mutators<'_, 'a> {
         self.edits.replace(at..at + 1, ",");
     }
 
-    /// What stands in the parentheses, if that is all.
-    fn without_parentheses(&self, mut range: Range<usize>) -> Range<usize> {
-        while self.tokens.text(range.start) == "(" && self.tokens.partner(range.start) == Some(range.end - 1) {
-            range = range.start + 1..range.end - 1;
-        }
-        range
-    }
-
-    /// The token of an operator between its operands.
-    fn operator_of(&self, whole: Range<usize>, op: BinaryOp, [left, right]: [&Expr; 2]) -> Option<usize> {
-        let (left, right) = (self.tokens.range(left.span)?, self.tokens.range(right.span)?);
-        let mut between = (left.end..right.start).filter(|&at| !matches!(self.tokens.text(at), "(" | ")"));
-        let at = between.next().filter(|&at| self.tokens.text(at) == sign(op).0)?;
-        (between.next().is_none() && left.start >= whole.start && right.end <= whole.end).then_some(at)
-    }
-
     fn logical(&mut self, expr: &'a Expr, op: BinaryOp, [left, right]: [&'a Expr; 2]) {
         let Some((range, span)) = self.of(expr) else { return };
-        let range = self.without_parentheses(range);
-        let Some(at) = self.operator_of(range.clone(), op, [left, right]) else { return };
+        let range = self.tokens.without_parentheses(range);
+        let Some(at) = self.tokens.operator_of(range.clone(), sign(op).0, [left.span, right.span]) else { return };
         let Some(own) = self.plain(at..at + 1) else { return };
         let (Some(first), Some(second)) = (self.text(left), self.text(right)) else { return };
         let other = if op == BinaryOp::And { BinaryOp::Or } else { BinaryOp::And };

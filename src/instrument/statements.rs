@@ -75,7 +75,7 @@ impl<'a> Walker<'a> {
             }
             StmtKind::For { init, cond, step, body } => {
                 self.scopes.open();
-                self.cover(|counters| counters.turns(statement, body));
+                self.cover(|counters| counters.turns(statement, cond.as_ref(), body));
                 self.within.ahead = Ahead::Nowhere;
                 self.mutate(|mutators| mutators.start(init.as_deref()));
                 self.optional(init.as_deref());
@@ -93,7 +93,7 @@ impl<'a> Walker<'a> {
             }
             StmtKind::RangeFor { variable, range, body } => {
                 let by_reference = self.facts.is_reference(&variable.ty);
-                self.cover(|counters| counters.turns(statement, body));
+                self.cover(|counters| counters.turns(statement, None, body));
                 self.expr(range, Use::Place);
                 if self.within.is_on_device() && !by_reference && !self.stays_own(range) {
                     self.notes.leave_out(statement.span, "range-based for loop over memory".to_owned());
@@ -105,13 +105,13 @@ impl<'a> Walker<'a> {
                 self.scopes.close();
             }
             StmtKind::While { cond, body } => {
-                self.cover(|counters| counters.turns(statement, body));
+                self.cover(|counters| counters.turns(statement, Some(cond), body));
                 self.test(cond);
                 self.cover(|counters| counters.alone(body));
                 self.scoped(body);
             }
             StmtKind::Do { body, cond } => {
-                self.cover(|counters| counters.turns(statement, body));
+                self.cover(|counters| counters.turns(statement, Some(cond), body));
                 self.cover(|counters| counters.alone(body));
                 self.scoped(body);
                 self.within.ahead = Ahead::Nowhere;

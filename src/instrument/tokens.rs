@@ -76,6 +76,22 @@ impl<'a> Tokens<'a> {
         self.partners.get(at).copied().flatten()
     }
 
+    /// What stands in the parentheses, if that is all.
+    pub(super) fn without_parentheses(&self, mut range: Range<usize>) -> Range<usize> {
+        while self.text(range.start) == "(" && self.partner(range.start) == Some(range.end - 1) {
+            range = range.start + 1..range.end - 1;
+        }
+        range
+    }
+
+    /// The token of an operator that is spelled like this, between its operands.
+    pub(super) fn operator_of(&self, whole: Range<usize>, sign: &str, [left, right]: [Span; 2]) -> Option<usize> {
+        let (left, right) = (self.range(left)?, self.range(right)?);
+        let mut between = (left.end..right.start).filter(|&at| !matches!(self.text(at), "(" | ")"));
+        let at = between.next().filter(|&at| self.text(at) == sign)?;
+        (between.next().is_none() && left.start >= whole.start && right.end <= whole.end).then_some(at)
+    }
+
     /// The tokens of a node, if it cuts no brackets.
     pub(super) fn range(&self, span: Span) -> Option<Range<usize>> {
         let range = span.start as usize / 2..(span.end as usize).div_ceil(2);

@@ -194,7 +194,7 @@ pub fn plan(
 impl Maker<'_> {
     fn argument(&mut self, name: &str, kind: &ParameterKind) -> Result<Given, PlanError> {
         match kind {
-            ParameterKind::Pointer => self.pointer(name),
+            ParameterKind::Pointer(_) => self.pointer(name),
             ParameterKind::Dependent if self.array(name).is_some() => self.pointer(name),
             ParameterKind::Dependent => Ok(self.scalars(name, None, 1)),
             ParameterKind::Scalars { scalar, lanes } => Ok(self.scalars(name, Some(*scalar), *lanes)),

@@ -89,7 +89,9 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsS
     match options.logging {
         Logging::Full => {}
         Logging::Scheduled => arguments.push("-DRACEPROOF_SCHEDULED".into()),
-        Logging::Plain | Logging::Coverage | Logging::Mutants => arguments.push("-DRACEPROOF_PLAIN".into()),
+        Logging::Plain | Logging::Coverage | Logging::Search | Logging::Mutants => {
+            arguments.push("-DRACEPROOF_PLAIN".into())
+        }
     }
     for (name, value) in &options.defines {
         arguments.push(format!("-D{name}={value}").into());

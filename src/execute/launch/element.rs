@@ -221,7 +221,7 @@ impl Scalar {
 
 impl Scalar {
     /// The number that these bytes are; as many as [`Scalar::bytes`], little-endian.
-    pub(in crate::execute) fn decode(self, bytes: &[u8]) -> Number {
+    pub fn decode(self, bytes: &[u8]) -> Number {
         let mut wide = [0; 8];
         wide[..bytes.len()].copy_from_slice(bytes);
         let bits = u64::from_le_bytes(wide);

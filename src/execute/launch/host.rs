@@ -7,6 +7,7 @@
 //!
 //! What it declares is named `raceproof_…`, so that nothing of the user's is likely to meet it.
 
+use super::element::ElementType;
 use super::error::nearest;
 use super::record::{self, Given, Image, Record};
 use super::write::quoted_with;
@@ -44,11 +45,22 @@ pub struct Parameter {
     pub kind: ParameterKind,
 }
 
+/// What a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointee {
+    /// Scalars or vectors.
+    Numbers(ElementType),
+    /// Something else, of this size.
+    Bytes(u64),
+    /// Nobody knows before the compiler, or it has no size.
+    Unknown,
+}
+
 /// What a parameter takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// A pointer to data.
-    Pointer,
+    Pointer(Pointee),
     /// A scalar or a vector.
     Scalars {
         /// Of the lanes.
@@ -77,7 +89,7 @@ impl ParameterKind {
     /// How a value of this kind may look.
     pub(crate) fn example(&self) -> String {
         match self {
-            ParameterKind::Pointer => "{ buffer = \"…\" }".to_owned(),
+            ParameterKind::Pointer(_) => "{ buffer = \"…\" }".to_owned(),
             ParameterKind::Scalars { scalar: Scalar::Float { .. }, lanes: 1 } => "1.0".to_owned(),
             ParameterKind::Scalars { lanes: 1, .. } => "1".to_owned(),
             ParameterKind::Scalars { lanes, .. } => format!("[{}]", vec!["1"; usize::from(*lanes)].join(", ")),
@@ -93,7 +105,7 @@ impl ParameterKind {
     /// What is wanted, in words.
     pub(super) fn wanted(&self) -> String {
         match self {
-            ParameterKind::Pointer => "{ buffer = \"name\" } for a pointer".to_owned(),
+            ParameterKind::Pointer(_) => "{ buffer = \"name\" } for a pointer".to_owned(),
             ParameterKind::Scalars { lanes: 1, .. } => "a number".to_owned(),
             ParameterKind::Scalars { lanes, .. } => format!("a list of {lanes} numbers"),
             ParameterKind::Array { count, .. } => format!("a list of {count} numbers"),
@@ -341,12 +353,12 @@ fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind)
             "`local` is for kernels of OpenCL; dynamic shared memory of CUDA is the key `shared` of the launch"
                 .to_owned(),
         )),
-        (Value::Buffer { buffer, offset }, ParameterKind::Pointer | ParameterKind::Dependent) => {
+        (Value::Buffer { buffer, offset }, ParameterKind::Pointer(_) | ParameterKind::Dependent) => {
             let bytes = offset * description.buffers[*buffer].element.bytes(Language::Cuda);
             Ok(format!("raceproof_at(raceproof_{buffer}, {bytes})"))
         }
-        (Value::Null, ParameterKind::Pointer | ParameterKind::Dependent) => Ok("nullptr".to_owned()),
-        (Value::Fields(fields), ParameterKind::Pointer) => Err(misnamed(fields)),
+        (Value::Null, ParameterKind::Pointer(_) | ParameterKind::Dependent) => Ok("nullptr".to_owned()),
+        (Value::Fields(fields), ParameterKind::Pointer(_)) => Err(misnamed(fields)),
         (Value::Number(number), ParameterKind::Scalars { scalar, lanes: 1 }) => {
             held(*scalar, *number)?;
             Ok(literal(*number, matches!(scalar, Scalar::Float { .. })))
@@ -373,9 +385,10 @@ fn misnamed(fields: &[Argument]) -> Problem {
     let wrong = fields.iter().find(|field| !known.contains(&field.name.as_str()));
     match wrong.and_then(|field| nearest(&field.name, known)) {
         Some(meant) => Problem::Other(format!("a pointer is {{ buffer = \"name\" }} (did you mean `{meant}`?)")),
-        None => {
-            Problem::WrongType { expected: ParameterKind::Pointer.wanted(), found: "members of a struct".to_owned() }
-        }
+        None => Problem::WrongType {
+            expected: ParameterKind::Pointer(Pointee::Unknown).wanted(),
+            found: "members of a struct".to_owned(),
+        },
     }
 }
 
@@ -445,6 +458,6 @@ fn line(text: &mut String, description: &Description, line: Option<u32>) {
 }
 
 /// As a string literal of C++.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     quoted_with(text, |control| format!("\\{:03o}", control & 0xff))
 }

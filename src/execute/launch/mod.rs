@@ -39,9 +39,10 @@
 //! Guarantees: the same file gives the same bytes, on every machine; what is wrong is told with the file, the line and
 //! the key; nothing that is written there is passed over.
 //!
-//! [`host`] makes a program of CUDA of it. Deliberately absent: what kernels there are and what their parameters are
+//! [`host`] makes a program of CUDA of it, [`cases`] one that takes its launches when it runs. Deliberately absent: what kernels there are and what their parameters are
 //! called; whoever runs them says so.
 
+pub mod cases;
 mod element;
 mod error;
 pub mod host;

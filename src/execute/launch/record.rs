@@ -139,13 +139,13 @@ impl Writer<'_> {
             (ParameterKind::Struct(record), Value::Fields(fields)) => {
                 self.record(record, fields, at, key, argument.place)
             }
-            (ParameterKind::Pointer, Value::Buffer { buffer, offset }) => {
+            (ParameterKind::Pointer(_), Value::Buffer { buffer, offset }) => {
                 let element = self.description.buffers[*buffer].element.bytes(self.language);
                 self.image.pointers.push((at, *buffer, offset.saturating_mul(element)));
                 Ok(())
             }
             // All bytes are zero already.
-            (ParameterKind::Pointer, Value::Null) => Ok(()),
+            (ParameterKind::Pointer(_), Value::Null) => Ok(()),
             (ParameterKind::Scalars { scalar, lanes: 1 }, Value::Number(number)) => {
                 self.numbers(*scalar, &[*number], at).map_err(failed)
             }
@@ -179,7 +179,8 @@ impl Writer<'_> {
 }
 
 impl Member {
-    fn overlaps(&self, other: &Member) -> bool {
+    /// Whether the two share bytes, or a name.
+    pub fn overlaps(&self, other: &Member) -> bool {
         self.name == other.name || self.offset < other.offset + other.bytes && other.offset < self.offset + self.bytes
     }
 

@@ -29,7 +29,7 @@ pub enum Values {
 
 impl Values {
     /// The bytes of `count` elements.
-    pub(super) fn contents(&self, element: ElementType, count: u64, language: Language) -> Vec<u8> {
+    pub fn contents(&self, element: ElementType, count: u64, language: Language) -> Vec<u8> {
         let lanes = usize::from(element.lanes);
         let wanted = count as usize * lanes;
         let scalar = element.scalar;

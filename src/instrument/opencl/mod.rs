@@ -259,7 +259,8 @@ impl<'a> Translator<'a> {
     fn cover(&mut self, put: impl FnOnce(&mut Counters<'_, 'a>)) {
         if self.counts() {
             let language = Language::OpenCl;
-            put(&mut Counters { language, tokens: self.tokens, edits: &mut self.edits, notes: &mut self.notes });
+            let (edits, notes) = (&mut self.edits, &mut self.notes);
+            put(&mut Counters { language, tokens: self.tokens, edits, notes, compares: false });
         }
     }
 

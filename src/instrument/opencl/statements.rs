@@ -33,7 +33,7 @@ impl<'a> Translator<'a> {
                 });
             }),
             StmtKind::For { init, cond, step, body } => self.scoped(|translator| {
-                translator.cover(|counters| counters.turns(statement, body));
+                translator.cover(|counters| counters.turns(statement, None, body));
                 translator.optional(init.as_deref());
                 translator.agreeing(statement, cond.as_ref(), |translator| {
                     cond.iter().for_each(|cond| translator.expr(cond, Use::Read));
@@ -42,12 +42,12 @@ impl<'a> Translator<'a> {
                 });
             }),
             StmtKind::While { cond, body } => self.agreeing(statement, Some(cond), |translator| {
-                translator.cover(|counters| counters.turns(statement, body));
+                translator.cover(|counters| counters.turns(statement, None, body));
                 translator.expr(cond, Use::Read);
                 translator.body(body);
             }),
             StmtKind::Do { body, cond } => self.agreeing(statement, Some(cond), |translator| {
-                translator.cover(|counters| counters.turns(statement, body));
+                translator.cover(|counters| counters.turns(statement, None, body));
                 translator.body(body);
                 translator.expr(cond, Use::Read);
             }),

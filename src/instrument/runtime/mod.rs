@@ -65,6 +65,8 @@ const CPU: &[(&str, &str)] = &embedded![
     "change_points.hpp",
     "kernel.hpp",
     "coverage_points.hpp",
+    "operators.hpp",
+    "comparisons.hpp",
     "barriers.hpp",
     "cluster_functions.hpp",
     "warp_intrinsics.hpp",

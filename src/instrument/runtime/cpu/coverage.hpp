@@ -9,6 +9,8 @@
 //   loop     executions of no turn, of one, of more; turns
 //   barrier  rounds to which all threads of the block come, rounds to which some do; arrivals
 //
+// A comparison, where the text looks for inputs, has lines `near`: number, outcome, and the operands that came nearest to each other with it.
+//
 // The threads of a warp differ at a branch if one of them finds its condition to be something else than another one at the
 // same execution of it, or executes it more often. Threads that never come to it do not count.
 #pragma once
@@ -21,6 +23,22 @@ namespace raceproof {
 
 constexpr size_t NO_POINT = SIZE_MAX;
 inline size_t covered_points = 0;   // of all units; 0: nothing is counted
+
+// A number that is compared.
+struct Operand {
+    bool is_real;
+    long long whole;
+    double value;
+
+    double real() const { return is_real ? value : double(whole); }
+    std::string text() const {
+        if (!is_real) return std::to_string(whole);
+        char digits[40];
+        snprintf(digits, sizeof digits, "%.17g", value);
+        // A number without a point is a whole one to who reads it.
+        return strpbrk(digits, ".eni") ? digits : std::string(digits) + ".0";
+    }
+};
 
 class Coverage {
 public:
@@ -51,6 +69,15 @@ public:
     }
 
     void arrival(size_t point) { counts[point].of[2]++; }
+
+    // A comparison that came out as `holds`: of the operands that were seen, the nearest to each other are kept.
+    void compare(size_t point, bool holds, Operand a, Operand b) {
+        double apart = fabs(a.real() - b.real());
+        if (apart != apart) return;
+        auto found = nearest.find({point, holds});
+        if (found != nearest.end() && found->second.apart <= apart) return;
+        nearest[{point, holds}] = {apart, a, b};
+    }
 
     // A barrier opens, or will never: `points` has for each thread the barrier that it is at, or NO_POINT.
     void round(const Launch& launch, uint64_t block, const std::vector<size_t>& points) {
@@ -98,6 +125,10 @@ public:
         }
         for (auto& [point, who] : missing) text += "missing\t" + std::to_string(point) + '\t' + who + '\n';
         missing.clear();
+        for (auto& [which, pair] : nearest) {
+            text += "near\t" + std::to_string(which.first) + (which.second ? "\t1\t" : "\t0\t") + pair.a.text() + '\t' + pair.b.text() + '\n';
+        }
+        nearest.clear();
         if (text.empty() || !path) return;
         Guard guard(lock);
         if (FILE* file = fopen(path, "a")) {
@@ -136,6 +167,11 @@ private:
     std::vector<std::vector<uint64_t>> trails;   // of each branch, by thread: what its conditions were so far
     std::vector<size_t> touched;
     std::map<size_t, std::string> missing;
+    struct Pair {
+        double apart;
+        Operand a, b;
+    };
+    std::map<std::pair<size_t, bool>, Pair> nearest;   // of comparisons, by outcome
 };
 
 }  // namespace raceproof

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "atomics.hpp"
+#include "operators.hpp"
 
 #ifndef RACEPROOF_FIRST_POINT
 #define RACEPROOF_FIRST_POINT 0
@@ -54,36 +55,10 @@ private:
 };
 inline const bool tells_reached = getenv("RACEPROOF_COVER") != nullptr;
 
-// What is put in the place of an operator.
+// What is put in the place of an operator, besides the other operators.
 namespace op {
 
 template <class... Operators> struct list {};
-
-#define RACEPROOF_OPERATOR(name, sign)                                                                     \
-    struct name {                                                                                          \
-        template <class A, class B>                                                                        \
-        constexpr auto operator()(A&& a, B&& b) const                                                      \
-            -> decltype(static_cast<A&&>(a) sign static_cast<B&&>(b)) {                                    \
-            return static_cast<A&&>(a) sign static_cast<B&&>(b);                                           \
-        }                                                                                                  \
-    };
-RACEPROOF_OPERATOR(add, +)
-RACEPROOF_OPERATOR(subtract, -)
-RACEPROOF_OPERATOR(multiply, *)
-RACEPROOF_OPERATOR(divide, /)
-RACEPROOF_OPERATOR(modulo, %)
-RACEPROOF_OPERATOR(shift_left, <<)
-RACEPROOF_OPERATOR(shift_right, >>)
-RACEPROOF_OPERATOR(bitwise_and, &)
-RACEPROOF_OPERATOR(bitwise_or, |)
-RACEPROOF_OPERATOR(bitwise_xor, ^)
-RACEPROOF_OPERATOR(is_less, <)
-RACEPROOF_OPERATOR(is_less_or_equal, <=)
-RACEPROOF_OPERATOR(is_greater, >)
-RACEPROOF_OPERATOR(is_greater_or_equal, >=)
-RACEPROOF_OPERATOR(is_equal, ==)
-RACEPROOF_OPERATOR(is_not_equal, !=)
-#undef RACEPROOF_OPERATOR
 
 // A GPU goes on after a division by zero, with a value that nobody knows.
 struct divide_by_anything {

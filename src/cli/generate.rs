@@ -1,0 +1,125 @@
+//! `raceproof generate`: searches launches of the kernels of a file, and writes them down as launch descriptions.
+
+use super::Exit;
+use super::args::{GenerateArgs, RunBackend, TraceFormat};
+use super::interrupt::{Interrupt, interruptible};
+use super::options::seconds;
+use super::output::{complain, note, to_stdout};
+use super::run::{failed, request};
+use crate::driver::cover::share;
+use crate::driver::generate::{Generated, KernelReport, Plan, generate, json, text};
+use crate::driver::run::{Backend, Logging, Request, is_opencl, prepare};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// However long a program may run, a single launch of a search may not.
+const LONGEST_CASE: Duration = Duration::from_secs(2);
+
+/// Runs the command.
+pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
+    if args.run.log.is_some() || args.run.no_log {
+        bail!("--log and --no-log: a search is many runs; `raceproof run --launch` keeps the log of what it finds");
+    }
+    if args.run.launch.is_some() || !args.run.arguments.is_empty() {
+        bail!("generate writes launch descriptions and takes none, nor arguments of a program");
+    }
+    if args.run.opencl_host || args.run.files.iter().any(|path| is_opencl(path)) {
+        bail!(
+            "inputs are searched for CUDA kernels; those of OpenCL run as a launch description says (`raceproof run --launch`)"
+        );
+    }
+    if !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
+        bail!("inputs are searched by --backend cpu, which counts what each reaches");
+    }
+    if args.fail_under.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+        bail!("--fail-under takes percents, from 0 to 100");
+    }
+    let plan = Plan {
+        kernels: args.kernel.clone(),
+        time: seconds("--time", args.time)?,
+        tries: usize::try_from(args.tries).unwrap_or(usize::MAX),
+        seed: args.run.seed.unwrap_or(0),
+        timeout: seconds("--timeout", args.run.timeout)?.min(LONGEST_CASE),
+    };
+    let mut request = request(&args.run)?;
+    request.backend = Backend::Cpu;
+    request.build.logging = Logging::Search;
+    interruptible(move |interrupt| carried_out(&args, &request, &plan, interrupt))
+}
+
+fn carried_out(args: &GenerateArgs, request: &Request, plan: &Plan, interrupt: &Interrupt) -> Result<Exit> {
+    let stop = || interrupt.is_pressed();
+    let prepared = match prepare(request) {
+        Ok(prepared) => prepared,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    note("executing kernels");
+    let generated = match generate(prepared, request, plan, &mut |line| note(line), &stop) {
+        Ok(generated) => generated,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    let files = write(&generated, args)?;
+    to_stdout(|out| match args.format {
+        TraceFormat::Text => text(&generated, &files, out),
+        TraceFormat::Json => json(&generated, &files, out),
+    })
+    .context("cannot write to standard output")?;
+    if generated.kernels.is_empty() {
+        complain("no kernel was searched");
+        return Ok(Exit::Usage);
+    }
+    if generated.kernels.iter().any(|kernel| kernel.description.is_none()) {
+        return Ok(Exit::Usage);
+    }
+    let structure = generated.coverage.totals.structure();
+    match args.fail_under {
+        Some(least) if structure.percent() < least => {
+            complain(&format!("barriers, branches and loops: {}, which is under {least} %", share(structure).trim()));
+            Ok(Exit::Findings)
+        }
+        _ => Ok(Exit::Clean),
+    }
+}
+
+/// Writes the descriptions; their paths, in the order of the kernels.
+fn write(generated: &Generated, args: &GenerateArgs) -> Result<Vec<Option<String>>> {
+    let directory = &args.output;
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let mut names = BTreeSet::new();
+    generated.kernels.iter().map(|kernel| write_one(kernel, directory, args, &mut names)).collect()
+}
+
+fn write_one(
+    kernel: &KernelReport,
+    directory: &Path,
+    args: &GenerateArgs,
+    names: &mut BTreeSet<String>,
+) -> Result<Option<String>> {
+    let Some(description) = &kernel.description else { return Ok(None) };
+    let plain: String =
+        kernel.kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let plain = plain.trim_matches('-').to_owned();
+    let mut name = plain.clone();
+    // Two instances may differ in signs alone.
+    for number in 2.. {
+        if names.insert(name.clone()) {
+            break;
+        }
+        name = format!("{plain}-{number}");
+    }
+    let path = directory.join(format!("{name}.toml"));
+    let totals = kernel.coverage.totals;
+    let files: Vec<String> = args.run.files.iter().map(|path| path.display().to_string()).collect();
+    let head = format!(
+        "# Launches of {} in {}, as `raceproof generate` found them.\n# They reach branches: {}, loops: {}, lines: {} of the file.\n\n",
+        kernel.kernel,
+        files.join(", "),
+        share(totals.branches).trim(),
+        share(totals.loops).trim(),
+        share(totals.lines).trim()
+    );
+    std::fs::write(&path, head + &description.text()).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Some(path.display().to_string()))
+}

@@ -1,0 +1,251 @@
+//! `generate`: launch descriptions for the kernels of a file that reach as much of them as can be reached.
+//!
+//! 1. The file is built once, with counters, comparisons that tell how near they come to another outcome
+//!    ([`Purpose::Search`](crate::instrument::Purpose)) and a program that takes its launches from a file ([`cases`](crate::execute::launch::cases)); its own `main` is set aside.
+//! 2. For each kernel [`generation::search`](crate::generation::search) says what to try next, and [`Trials`](trials::Trials) runs it. Of what no case reaches
+//!    the checker is asked ([`questions`]) whether it can be reached, and by which launch.
+//! 3. What is kept is run once more, for the report on coverage.
+//!
+//! Guarantees: what a description is said to reach was reached when it was run; equal texts, seeds and numbers of tries give equal descriptions, as long as
+//! time does not end the search.
+//!
+//! Deliberately absent: OpenCL, templates that the file does not launch, kernels that take textures or pointers to pointers; what several launches reach one after
+//! the other through what they leave in memory.
+
+mod dictionary;
+mod questions;
+mod report;
+mod trials;
+
+pub(super) use dictionary::Dictionary;
+pub use report::{Generated, KernelReport, SCHEMA, Skipped, json, text};
+
+use super::described;
+use super::prepared::{Prepared, guarded};
+use super::run::{Request, RunError, Stop, build};
+use crate::coverage::Coverage;
+use crate::diagnostic::report::WitnessReport;
+use crate::execute::launch::cases;
+use crate::execute::launch::host::Target;
+use crate::generation::case::whole;
+use crate::generation::{Answer, Budget, Case, Found, Goal, Oracle, Reasoned, Signature, Wanted, search};
+use crate::launch::Launch;
+use questions::{Questions, Said};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use trials::Trials;
+
+/// Cases at random that may follow each other without anything new.
+const PATIENCE: usize = 400;
+
+/// What to search for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Kernels, as descriptions name them or without their template arguments; none: all.
+    pub kernels: Vec<String>,
+    /// Time for the search of one kernel.
+    pub time: Duration,
+    /// Cases of one kernel at most.
+    pub tries: usize,
+    /// Decides what is drawn.
+    pub seed: u64,
+    /// When one case is ended.
+    pub timeout: Duration,
+}
+
+/// A kernel that is searched.
+struct Subject {
+    signature: Signature,
+    target: Target,
+    /// Sizes of blocks, and numbers, that its launches in host code give.
+    dictionary: Vec<i128>,
+}
+
+/// Searches inputs for the kernels of the request's file; `tell` is given a line for each kernel that is begun.
+pub fn generate(
+    mut prepared: Prepared,
+    request: &Request,
+    plan: &Plan,
+    tell: &mut dyn FnMut(&str),
+    stop: Stop<'_>,
+) -> Result<Generated, RunError> {
+    let mut skipped = Vec::new();
+    let mut subjects: Vec<Subject> = Vec::new();
+    let mut of_text = Vec::new();
+    let mut written = None;
+    for file in &mut prepared.files {
+        let Some(text) = &mut file.text else { continue };
+        let kernels = guarded(&file.path, || described::kernels(&file.path, text, &request.options))?;
+        let (found, not) = guarded(&file.path, || subjects_of(&kernels, plan))?;
+        skipped.extend(not);
+        let own = text.clone();
+        if let Some(without) = kernels.without_main(text) {
+            *text = without;
+        }
+        // One program runs the kernels of one file.
+        if subjects.is_empty() && !found.is_empty() {
+            of_text.clone_from(&kernels.dictionary.numbers);
+            written = Some((file.path.clone(), own));
+            let targets: Vec<Target> = found.iter().map(|subject| subject.target.clone()).collect();
+            text.push_str(&cases::program(&targets));
+            subjects = found;
+        }
+    }
+    let built = build(prepared, request, stop)?;
+    let mut generated = Generated { skipped, ..Generated::default() };
+    let targets: Vec<Target> = subjects.iter().map(|subject| subject.target.clone()).collect();
+    let trials = Trials::new(&built, targets, plan.timeout);
+    let mut questions = match &written {
+        Some((path, text)) => Some(guarded(path, || Questions::new(path, text, &request.options))?),
+        None => None,
+    };
+    let mut reached_so_far: BTreeSet<Goal> = BTreeSet::new();
+    let mut found_impossible: Vec<(BTreeSet<Goal>, BTreeSet<Goal>)> = Vec::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        tell(&format!("searching inputs for {}", subject.signature.kernel));
+        let (goals, callees) = trials.goals(&subject.signature.kernel);
+        let mut dictionary = subject.dictionary.clone();
+        dictionary.extend(of_text.iter().filter(|number| !subject.dictionary.contains(number)));
+        let wanted = Wanted {
+            goals,
+            callees,
+            spared: reached_so_far.clone(),
+            comparisons: trials.comparisons(&built),
+            dictionary,
+        };
+        let found = searched((number, subject), &wanted, plan, (&trials, questions.as_mut()), stop)?;
+        reached_so_far.extend(&found.reached);
+        found_impossible.push((found.reached.clone(), found.impossible.clone()));
+        let cases: Vec<&Case> = found.kept.iter().map(|(case, _)| case).collect();
+        let mut coverage = Vec::new();
+        for case in &cases {
+            coverage.push(trials.coverage(&built, number, &subject.signature, case, stop)?);
+        }
+        let coverage = Coverage::together(coverage);
+        let description = (!cases.is_empty()).then(|| Case::description(&subject.signature, &cases));
+        generated.kernels.push(KernelReport {
+            kernel: subject.signature.kernel.clone(),
+            launches: cases.len(),
+            tried: found.tried,
+            failures: found.failures,
+            description,
+            coverage,
+        });
+    }
+    let impossible = trials.impossible(&found_impossible);
+    generated.conclude(trials.untouched(&built, &impossible));
+    Ok(generated)
+}
+
+fn searched(
+    (number, subject): (usize, &Subject),
+    wanted: &Wanted,
+    plan: &Plan,
+    (trials, questions): (&Trials<'_>, Option<&mut Questions>),
+    stop: Stop<'_>,
+) -> Result<Found, RunError> {
+    let start = Instant::now();
+    let is_over = || stop() || start.elapsed() >= plan.time;
+    let budget = Budget { most: plan.tries, patience: PATIENCE, is_over: &is_over, seed: plan.seed };
+    let mut knowing = Knowing { number, subject, trials, questions, stop };
+    search(&subject.signature, wanted, budget, &mut knowing)
+}
+
+/// Who runs cases of a kernel, and asks the checker.
+struct Knowing<'s> {
+    number: usize,
+    subject: &'s Subject,
+    trials: &'s Trials<'s>,
+    questions: Option<&'s mut Questions>,
+    stop: Stop<'s>,
+}
+
+impl Oracle for Knowing<'_> {
+    type Error = RunError;
+
+    fn run(&mut self, case: &Case) -> Result<Answer, RunError> {
+        self.trials.answer(self.number, &self.subject.signature, case, self.stop)
+    }
+
+    fn reason(&mut self, goal: Goal, case: &Case) -> Reasoned {
+        let Some(questions) = self.questions.as_deref_mut() else { return Reasoned::Open };
+        let Some((kind, place)) = self.trials.place(goal) else { return Reasoned::Open };
+        let kernel = described::split(&self.subject.signature.kernel).0;
+        let kernel = kernel.rsplit("::").next().unwrap_or(kernel);
+        // A checker that fails leaves the search as it was.
+        let said = guarded(&questions.path().to_path_buf(), || questions.ask(kernel, place, kind, goal.side));
+        match said {
+            Ok(Some(Said::Impossible)) => Reasoned::Impossible,
+            Ok(Some(Said::Launch(witness))) => {
+                Reasoned::Try(Box::new(launched(&self.subject.signature, case, &witness)))
+            }
+            _ => Reasoned::Open,
+        }
+    }
+}
+
+/// The launch of a witness; what it says nothing of stays as it is in `case`.
+fn launched(signature: &Signature, case: &Case, witness: &WitnessReport) -> Case {
+    let mut case = case.clone();
+    case.grid = witness.grid_dim;
+    case.block = witness.block_dim;
+    for (slot, number) in signature.numbers.iter().zip(&mut case.numbers) {
+        let given = witness.params.iter().find(|(name, _)| *name == slot.name);
+        if let Some(value) = given.and_then(|(_, value)| whole(slot.scalar, *value)) {
+            *number = value;
+        }
+    }
+    case
+}
+
+/// The kernels of a file that are searched, and why others are not.
+fn subjects_of(kernels: &described::Kernels, plan: &Plan) -> (Vec<Subject>, Vec<Skipped>) {
+    let is_wanted = |kernel: &str| {
+        let plain = described::split(kernel).0;
+        plan.kernels.is_empty() || plan.kernels.iter().any(|wanted| wanted == kernel || wanted == plain)
+    };
+    let mut found = Vec::new();
+    let mut skipped = Vec::new();
+    let instances = kernels.instances();
+    for instance in &instances {
+        let kernel = &instance.kernel;
+        if !is_wanted(kernel) {
+            continue;
+        }
+        let signature = Signature::of(&instance.target, kernel).filter(|_| cases::is_givable(&instance.target));
+        let Some(mut signature) = signature else {
+            let what = instance.target.parameters.iter().find_map(ungivable);
+            let reason = what.unwrap_or_else(|| "it takes what no launch description can give".to_owned());
+            skipped.push(Skipped { kernel: kernel.clone(), reason });
+            continue;
+        };
+        let Dictionary { axes, has_dynamic_shared, waits_for_the_grid, .. } = kernels.dictionary;
+        signature.axes = axes;
+        signature.has_dynamic_shared = has_dynamic_shared;
+        signature.is_cooperative = waits_for_the_grid;
+        let dictionary = instance.launches.iter().flat_map(|launch| of_launch(launch)).collect();
+        found.push(Subject { signature, target: instance.target.clone(), dictionary });
+    }
+    for name in kernels.names().filter(|name| is_wanted(name)) {
+        if !instances.iter().any(|instance| described::split(&instance.kernel).0 == name) {
+            let reason = "it is a template, and nothing in the file launches an instance of it".to_owned();
+            skipped.push(Skipped { kernel: name.to_owned(), reason });
+        }
+    }
+    (found, skipped)
+}
+
+fn ungivable(parameter: &crate::execute::launch::host::Parameter) -> Option<String> {
+    use crate::execute::launch::host::ParameterKind;
+    match &parameter.kind {
+        ParameterKind::Other(what) => Some(format!("its parameter `{}` is {what}", parameter.name)),
+        ParameterKind::Texture => Some(format!("its parameter `{}` is a texture object", parameter.name)),
+        _ => None,
+    }
+}
+
+/// The constants of a launch in host code.
+fn of_launch(launch: &Launch) -> impl Iterator<Item = i128> + '_ {
+    let extents = launch.block.iter().flatten().map(|&extent| i128::from(extent));
+    extents.chain(launch.args.iter().flatten().copied()).filter(|&number| number > 1)
+}

@@ -1,0 +1,304 @@
+//! Whether something can be reached at all, and by which launch: a question to the checker.
+//!
+//! A claim that never holds is put where nobody has come so far, `__assert(false)` as the first statement of a branch. A claim is proved where
+//! no thread of any launch gets to it, and refuted with a witness where one does: the launch to try. Of loops the claim is about their turns,
+//! which the text is made to count.
+//!
+//! Guarantees: what is called impossible is proved for every launch, from no more assumptions than the kernels' own proofs need, and none of the kernels that
+//! may hold the place leaves anything open. A witness is no more than a hint: who asks runs it.
+//!
+//! Deliberately absent: conditions of `?:`, what macros bring, statements in headers; turns of loops that a `return` leaves.
+
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, KernelReport, Race, WitnessReport};
+use crate::driver::front::{self, FrontEnd};
+use crate::driver::options::{Fixes, Hints, Launches, Reproductions, Settings};
+use crate::driver::{Options, check_source};
+use crate::instrument::coverage::PointKind;
+use crate::source::Span;
+use crate::syntax::parts::stmts_in;
+use crate::syntax::{Function, Item, ItemKind, Qualifier, Stmt, StmtKind, Unit};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Questions about a file beyond which nothing more is asked.
+const MOST: usize = 120;
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Said {
+    /// Nobody gets there.
+    Impossible,
+    /// A thread of this launch gets there.
+    Launch(WitnessReport),
+}
+
+/// A statement that decides what is executed.
+#[derive(Debug)]
+struct Place {
+    function: String,
+    whole: Span,
+    on: On,
+}
+
+#[derive(Debug)]
+enum On {
+    If { then: Body, otherwise: Option<Body> },
+    Loop { body: Body, is_left: bool },
+}
+
+/// A statement that belongs to another one.
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    span: Span,
+    is_block: bool,
+}
+
+/// Line, column, and whether it is a loop.
+type Key = (u32, u32, bool);
+
+/// Who asks about a file.
+pub(super) struct Questions {
+    path: PathBuf,
+    text: String,
+    options: Options,
+    places: BTreeMap<Key, Place>,
+    /// The names of the kernels, without namespaces.
+    kernels: Vec<String>,
+    /// What the kernels' own proofs take for granted.
+    assumptions: Vec<String>,
+    asked: BTreeMap<(Key, u8, String), Option<Said>>,
+}
+
+impl Questions {
+    /// About a file as it is written.
+    pub(super) fn new(path: &Path, text: &str, options: &Options) -> Questions {
+        let judging = Settings { launches: Launches::All, ..options.judging.clone() };
+        let options = Options {
+            front: FrontEnd::TreeSitter,
+            hints: Hints::Omit,
+            fixes: Fixes::Omit,
+            reproductions: Reproductions::Omit,
+            judging,
+            ..options.clone()
+        };
+        let unit = front::read(path, text, &options, None).unit;
+        let mut found = Found { unit: &unit, path, places: BTreeMap::new(), kernels: Vec::new() };
+        found.items(&unit.items);
+        let Found { places, kernels, .. } = found;
+        let own = check_source(path, text, &options).report;
+        let assumptions =
+            own.kernels.iter().flat_map(|kernel| &kernel.assumptions).map(|known| known.text.clone()).collect();
+        Questions {
+            path: path.to_path_buf(),
+            text: text.to_owned(),
+            options,
+            places,
+            kernels,
+            assumptions,
+            asked: BTreeMap::new(),
+        }
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a side of a branch or a loop can be reached from a kernel; nothing if that is not known.
+    pub(super) fn ask(&mut self, kernel: &str, (line, column): (u32, u32), kind: &PointKind, side: u8) -> Option<Said> {
+        let key = (line, column, matches!(kind, PointKind::Loop { .. }));
+        let place = self.places.get(&key)?;
+        let is_kernel = self.kernels.contains(&place.function);
+        if is_kernel && place.function != kernel {
+            return None;
+        }
+        let question = (key, side, if is_kernel { String::new() } else { kernel.to_owned() });
+        if let Some(known) = self.asked.get(&question) {
+            return known.clone();
+        }
+        if self.asked.len() >= MOST {
+            return None;
+        }
+        let edits = edits(place, side)?;
+        let options = Options { kernels: vec![kernel.to_owned()], ..self.options.clone() };
+        let report = check_source(&self.path, &edited(&self.text, edits), &options).report;
+        let said = self.said(&report.kernels);
+        self.asked.insert(question, said.clone());
+        said
+    }
+
+    fn said(&self, kernels: &[KernelReport]) -> Option<Said> {
+        let claims =
+            kernels.iter().flat_map(KernelReport::each_finding).filter(|finding| finding.rule == RuleId::Assertion);
+        let mut is_open = kernels.is_empty();
+        for finding in claims {
+            is_open = true;
+            if let (Certainty::Proved, Some(witness)) = (finding.certainty, &finding.witness) {
+                return Some(Said::Launch(witness.clone()));
+            }
+        }
+        let is_decided = |kernel: &KernelReport| {
+            kernel.race != Race::Unknown
+                && kernel.unknowns.is_empty()
+                && kernel.assumptions.iter().all(|assumption| self.assumptions.contains(&assumption.text))
+        };
+        if is_open || !kernels.iter().all(is_decided) {
+            return None;
+        }
+        Some(Said::Impossible)
+    }
+}
+
+/// The text that claims that a side is not reached.
+fn edits(place: &Place, side: u8) -> Option<Vec<(usize, String)>> {
+    const NEVER: &str = " __assert(false); ";
+    let at = |body: Body, text: &str| {
+        let (start, end) = (body.span.start as usize, body.span.end as usize);
+        match body.is_block {
+            true => vec![(start + 1, text.to_owned())],
+            false => vec![(start, format!("{{{text}")), (end, " }".to_owned())],
+        }
+    };
+    match (&place.on, side) {
+        (On::If { then, .. }, 1) => Some(at(*then, NEVER)),
+        (On::If { otherwise: Some(otherwise), .. }, _) => Some(at(*otherwise, NEVER)),
+        (On::If { then, otherwise: None }, _) => {
+            let end = then.span.end as usize;
+            // What belongs to the branch of an outer `if` must not take its `else`.
+            Some(vec![(end, format!(" else {{{NEVER}}}"))])
+        }
+        (On::Loop { is_left: true, .. }, _) => None,
+        (On::Loop { body, .. }, side) => {
+            let claim =
+                ["raceproof_turns != 0", "raceproof_turns != 1", "raceproof_turns < 2"][usize::from(side.min(2))];
+            let (start, end) = (place.whole.start as usize, place.whole.end as usize);
+            let mut edits = at(*body, " raceproof_turns++; ");
+            edits.insert(0, (start, "{ int raceproof_turns = 0; ".to_owned()));
+            edits.push((end, format!(" __assert({claim}); }}")));
+            Some(edits)
+        }
+    }
+}
+
+/// The text with insertions, in the order of their places; of one place the first comes first.
+fn edited(text: &str, edits: Vec<(usize, String)>) -> String {
+    let mut result = String::with_capacity(text.len() + 100);
+    let mut done = 0;
+    for (at, inserted) in edits {
+        result.push_str(text.get(done..at).unwrap_or_default());
+        result.push_str(&inserted);
+        done = at;
+    }
+    result.push_str(text.get(done..).unwrap_or_default());
+    result
+}
+
+/// Who walks over a unit.
+struct Found<'u> {
+    unit: &'u Unit,
+    path: &'u Path,
+    places: BTreeMap<Key, Place>,
+    kernels: Vec<String>,
+}
+
+impl Found<'_> {
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            match &item.kind {
+                ItemKind::Namespace { items, .. } => self.items(items),
+                ItemKind::Record(record) => self.items(record.members.as_deref().unwrap_or_default()),
+                ItemKind::Function(function) => self.function(function),
+                _ => {}
+            }
+        }
+    }
+
+    fn function(&mut self, function: &Function) {
+        let Some(name) = function.path.segments.last().map(|last| last.name.text.clone()) else { return };
+        if function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel)) {
+            self.kernels.push(name.clone());
+        }
+        let mut open: Vec<&Stmt> = function.body.iter().flatten().collect();
+        while let Some(statement) = open.pop() {
+            self.statement(statement, &name);
+            open.extend(stmts_in(statement));
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt, function: &str) {
+        let body =
+            |statement: &Stmt| Body { span: statement.span, is_block: matches!(statement.kind, StmtKind::Block(_)) };
+        let (point, on) = match &statement.kind {
+            StmtKind::If { cond, then, otherwise, init: None, is_constexpr: false } => {
+                (cond.span, On::If { then: body(then), otherwise: otherwise.as_deref().map(body) })
+            }
+            StmtKind::For { body: turn, .. } | StmtKind::While { body: turn, .. } | StmtKind::Do { body: turn, .. } => {
+                (statement.span, On::Loop { body: body(turn), is_left: returns(turn) })
+            }
+            _ => return,
+        };
+        let spans = match &on {
+            On::If { then, otherwise } => [Some(statement.span), Some(then.span), otherwise.map(|body| body.span)],
+            On::Loop { body, .. } => [Some(statement.span), Some(body.span), None],
+        };
+        let sources = &self.unit.sources;
+        let is_plain = |span: &Span| span.expansion.is_none() && sources.file(span.file).path == self.path;
+        if !spans.iter().flatten().all(is_plain) {
+            return;
+        }
+        let position = sources.start_position(point);
+        let key = (position.line, position.column, matches!(on, On::Loop { .. }));
+        self.places.insert(key, Place { function: function.to_owned(), whole: statement.span, on });
+    }
+}
+
+fn returns(statement: &Stmt) -> bool {
+    let mut open = vec![statement];
+    while let Some(statement) = open.pop() {
+        if matches!(statement.kind, StmtKind::Return(_) | StmtKind::Unsupported(_)) {
+            return true;
+        }
+        open.extend(stmts_in(statement));
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "__global__ void k(int* out, int n, int mode) {
+    if (threadIdx.x > 2000) out[threadIdx.x] = 1;
+    if (mode * mode - 34 * mode == -289) {
+        out[threadIdx.x] = n;
+    }
+    for (int i = 0; i < 16; i++) out[threadIdx.x] += i;
+}
+";
+
+    fn ask(line: u32, column: u32, kind: &PointKind, side: u8) -> Option<Said> {
+        let options = Options::default();
+        Questions::new(Path::new("k.cu"), TEXT, &options).ask("k", (line, column), kind, side)
+    }
+
+    #[test]
+    fn what_nobody_reaches_is_proved_impossible() {
+        assert_eq!(ask(2, 9, &PointKind::Branch, 1), Some(Said::Impossible));
+        let counted = PointKind::Loop { may_be_skipped: true };
+        assert_eq!(ask(6, 5, &counted, 0), Some(Said::Impossible));
+        assert_eq!(ask(6, 5, &counted, 1), Some(Said::Impossible));
+        assert!(matches!(ask(6, 5, &counted, 2), Some(Said::Launch(_))));
+    }
+
+    #[test]
+    fn what_somebody_reaches_comes_with_a_launch() {
+        let Some(Said::Launch(witness)) = ask(3, 9, &PointKind::Branch, 1) else { panic!("no launch") };
+        assert!(witness.params.contains(&("mode".to_owned(), 17)), "{witness:?}");
+    }
+
+    #[test]
+    fn insertions_keep_their_order() {
+        assert_eq!(edited("if (a) b;", vec![(7, "{ x; ".to_owned()), (9, " }".to_owned())]), "if (a) { x; b; }");
+    }
+}

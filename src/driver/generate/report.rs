@@ -1,0 +1,117 @@
+//! What was found for each kernel, and for people.
+
+use crate::coverage::text::{missed, totals};
+use crate::coverage::{Coverage, Totals};
+use crate::execute::launch::Description;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What was generated for a file.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// By kernel, in the order of the text.
+    pub kernels: Vec<KernelReport>,
+    /// Kernels that were not searched.
+    pub skipped: Vec<Skipped>,
+    /// What all descriptions reach together, of the device code of the file.
+    pub coverage: Coverage,
+}
+
+/// What was generated for a kernel.
+#[derive(Clone, Debug)]
+pub struct KernelReport {
+    /// Its name.
+    pub kernel: String,
+    /// Launches that are kept.
+    pub launches: usize,
+    /// Cases that were run.
+    pub tried: usize,
+    /// Why cases failed, and how often.
+    pub failures: BTreeMap<String, usize>,
+    /// The launches; nothing if none reached anything.
+    pub description: Option<Description>,
+    /// What they reach.
+    pub coverage: Coverage,
+}
+
+/// A kernel that was not searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub kernel: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Generated {
+    /// Puts together what the kernels' launches reach; `untouched` has all points of the file.
+    pub(super) fn conclude(&mut self, untouched: Coverage) {
+        let reached = self.kernels.iter().map(|kernel| kernel.coverage.clone());
+        self.coverage = Coverage::together(reached.chain([untouched]));
+    }
+}
+
+/// The version of the JSON form.
+pub const SCHEMA: &str = "raceproof-generated/1";
+
+/// The JSON form.
+#[derive(Serialize)]
+struct Json<'g> {
+    schema: &'static str,
+    totals: Totals,
+    kernels: Vec<JsonKernel<'g>>,
+    skipped: &'g [Skipped],
+}
+
+#[derive(Serialize)]
+struct JsonKernel<'g> {
+    kernel: &'g str,
+    /// The file that holds its launches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'g str>,
+    launches: usize,
+    tried: usize,
+    failures: &'g BTreeMap<String, usize>,
+}
+
+/// Writes the report as JSON; `files` are those of the kernels, in their order.
+pub fn json(generated: &Generated, files: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
+    let kernels = generated.kernels.iter().zip(files).map(|(kernel, file)| JsonKernel {
+        kernel: &kernel.kernel,
+        file: file.as_deref(),
+        launches: kernel.launches,
+        tried: kernel.tried,
+        failures: &kernel.failures,
+    });
+    let json = Json {
+        schema: SCHEMA,
+        totals: generated.coverage.totals,
+        kernels: kernels.collect(),
+        skipped: &generated.skipped,
+    };
+    serde_json::to_writer_pretty(&mut *out, &json)?;
+    writeln!(out)
+}
+
+/// Writes the report for people.
+pub fn text(generated: &Generated, files: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
+    for (kernel, file) in generated.kernels.iter().zip(files) {
+        let launches = if kernel.launches == 1 { "launch" } else { "launches" };
+        let KernelReport { kernel: name, launches: kept, tried, failures, .. } = kernel;
+        match file {
+            Some(file) => write!(out, "{name}: {kept} {launches} of {tried} tried in {file}")?,
+            None => write!(out, "{name}: none of {tried} launches came to its end")?,
+        }
+        let failures: Vec<String> = failures.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        if !failures.is_empty() {
+            write!(out, " (left out: {})", failures.join(", "))?;
+        }
+        writeln!(out)?;
+    }
+    for Skipped { kernel, reason } in &generated.skipped {
+        writeln!(out, "{kernel}: not searched: {reason}")?;
+    }
+    missed(&generated.coverage, out)?;
+    totals(&generated.coverage, out)
+}
