@@ -51,6 +51,7 @@ mod execution;
 mod fix;
 mod fixtures;
 mod flow;
+mod generate;
 mod grammar;
 mod hints;
 mod hook;

@@ -47,6 +47,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("coverage", &["diagnostic"]),
     ("mutation", &["diagnostic"]),
     ("schedule", &[]),
+    ("adequacy", &["coverage", "mutation", "schedule", "diagnostic"]),
+    ("generation", &["execute", "syntax"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &["children"]),
     // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know
@@ -77,7 +79,9 @@ const ROOMS: &[(&str, &[&str])] = &[
         "driver",
         &[
             "amplify",
+            "adequacy",
             "coverage",
+            "generation",
             "mutation",
             "schedule",
             "children",

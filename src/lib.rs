@@ -13,6 +13,7 @@
 //! Which room may use which is a table in `grammar-tests/tidy.rs`, enforced there. The map of the rooms, with what each
 //! knows and what it leaves out, is docs/ARCHITECTURE.md, "The rooms".
 
+pub mod adequacy;
 pub mod amplify;
 pub mod arena;
 pub mod builtins;

@@ -2,6 +2,7 @@
 //!
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
+mod adequacy;
 mod generating;
 mod judging;
 mod keeping;
@@ -10,6 +11,7 @@ mod scheduling;
 mod sharing;
 mod tracing;
 
+pub(super) use adequacy::{AdequacyArgs, AdequacyFormat};
 pub(super) use generating::GenerateArgs;
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
@@ -57,6 +59,8 @@ pub(super) enum Command {
     Mutate(MutateArgs),
     /// Build a CUDA program, execute it under many schedules, and say what depends on them, and which of them end in deadlock
     Schedule(ScheduleArgs),
+    /// Measure the tests of a CUDA program: what they reach, which mutants they tell apart, what depends on the schedule, what to add
+    Adequacy(AdequacyArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules

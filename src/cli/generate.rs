@@ -7,15 +7,15 @@ use super::options::seconds;
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
 use crate::driver::cover::share;
-use crate::driver::generate::{Generated, KernelReport, Plan, generate, json, text};
+use crate::driver::generate::{Generated, KernelReport, Search, generate, json, text};
 use crate::driver::run::{Backend, Logging, Request, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// However long a program may run, a single launch of a search may not.
-const LONGEST_CASE: Duration = Duration::from_secs(2);
+pub(super) const LONGEST_CASE: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
@@ -36,7 +36,7 @@ pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
     if args.fail_under.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
         bail!("--fail-under takes percents, from 0 to 100");
     }
-    let plan = Plan {
+    let plan = Search {
         kernels: args.kernel.clone(),
         time: seconds("--time", args.time)?,
         tries: usize::try_from(args.tries).unwrap_or(usize::MAX),
@@ -49,7 +49,7 @@ pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
     interruptible(move |interrupt| carried_out(&args, &request, &plan, interrupt))
 }
 
-fn carried_out(args: &GenerateArgs, request: &Request, plan: &Plan, interrupt: &Interrupt) -> Result<Exit> {
+fn carried_out(args: &GenerateArgs, request: &Request, plan: &Search, interrupt: &Interrupt) -> Result<Exit> {
     let stop = || interrupt.is_pressed();
     let prepared = match prepare(request) {
         Ok(prepared) => prepared,
@@ -60,7 +60,7 @@ fn carried_out(args: &GenerateArgs, request: &Request, plan: &Plan, interrupt: &
         Ok(generated) => generated,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
-    let files = write(&generated, args)?;
+    let files = write(&generated, &args.output, &args.run.files)?;
     to_stdout(|out| match args.format {
         TraceFormat::Text => text(&generated, &files, out),
         TraceFormat::Json => json(&generated, &files, out),
@@ -84,17 +84,16 @@ fn carried_out(args: &GenerateArgs, request: &Request, plan: &Plan, interrupt: &
 }
 
 /// Writes the descriptions; their paths, in the order of the kernels.
-fn write(generated: &Generated, args: &GenerateArgs) -> Result<Vec<Option<String>>> {
-    let directory = &args.output;
+pub(super) fn write(generated: &Generated, directory: &Path, sources: &[PathBuf]) -> Result<Vec<Option<String>>> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let mut names = BTreeSet::new();
-    generated.kernels.iter().map(|kernel| write_one(kernel, directory, args, &mut names)).collect()
+    generated.kernels.iter().map(|kernel| write_one(kernel, directory, sources, &mut names)).collect()
 }
 
 fn write_one(
     kernel: &KernelReport,
     directory: &Path,
-    args: &GenerateArgs,
+    sources: &[PathBuf],
     names: &mut BTreeSet<String>,
 ) -> Result<Option<String>> {
     let Some(description) = &kernel.description else { return Ok(None) };
@@ -110,8 +109,8 @@ fn write_one(
         name = format!("{plain}-{number}");
     }
     let path = directory.join(format!("{name}.toml"));
-    let totals = kernel.coverage.totals;
-    let files: Vec<String> = args.run.files.iter().map(|path| path.display().to_string()).collect();
+    let totals = kernel.coverage().totals;
+    let files: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
     let head = format!(
         "# Launches of {} in {}, as `raceproof generate` found them.\n# They reach branches: {}, loops: {}, lines: {} of the file.\n\n",
         kernel.kernel,

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
 
+mod adequacy;
 mod amplify;
 mod args;
 mod cache;
@@ -98,6 +99,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Generate(args) => generate::run(args),
         Command::Mutate(args) => mutate::run(args),
         Command::Schedule(args) => schedule::run(args),
+        Command::Adequacy(args) => adequacy::run(args),
         Command::Merge(args) => merge::run(&args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),

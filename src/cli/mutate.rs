@@ -19,7 +19,6 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -201,23 +200,12 @@ fn choose(args: &MutateArgs, campaign: &mut Campaign<'_>) -> Result<()> {
         campaign.keep_only(is_changed);
     }
     if let Some(count) = args.sample {
-        let mut drawn: Vec<(u64, usize)> =
-            campaign.so_far().mutants.iter().map(|mutant| (draw(args, mutant), mutant.id)).collect();
-        drawn.sort_unstable();
-        let chosen: BTreeSet<usize> = drawn.into_iter().take(count).map(|(_, id)| id).collect();
-        campaign.keep_only(|mutant| chosen.contains(&mutant.id));
+        campaign.sample(count, args.sample_seed);
     }
     if let Some(Portion { number, of }) = args.shard {
         campaign.keep_only(|mutant| mutant.id % of == number % of);
     }
     Ok(())
-}
-
-/// A number that depends on the seed and on what a mutant is.
-fn draw(args: &MutateArgs, mutant: &Mutant) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (args.sample_seed, &mutant.file, mutant.start.line, mutant.start.column, mutant.id).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Takes out what is like a mutant that was detected before.

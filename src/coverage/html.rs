@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The page's own style, for light and dark screens, and for paper.
-const STYLE: &str = "
+pub(crate) const STYLE: &str = "
 :root { color-scheme: light dark; --good: #1a7f37; --bad: #cf222e; --quiet: #656d76; --line: #d0d7de; --hit: #dafbe1; --miss: #ffebe9; }
 @media (prefers-color-scheme: dark) { :root { --good: #3fb950; --bad: #f85149; --quiet: #8d96a0; --line: #30363d; --hit: #12261e; --miss: #25171c; } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }

@@ -315,6 +315,20 @@ impl Coverage {
         Coverage { schema: SCHEMA.to_owned(), totals: Totals::of(&points), points }
     }
 
+    /// The same where what `proved` says to be impossible is so here, too. Points that are not here are left out.
+    pub fn sparing(mut self, proved: &Coverage) -> Coverage {
+        for point in &mut self.points {
+            let is_same = |other: &&Point| {
+                let place = |point: &Point| (point.line, point.column, point.seen.kind());
+                place(other) == place(point) && other.file == point.file && other.function == point.function
+            };
+            if let Some(other) = proved.points.iter().find(is_same) {
+                point.impossible.clone_from(&other.impossible);
+            }
+        }
+        Coverage::of(self.points)
+    }
+
     /// What several runs reach together.
     pub fn together(runs: impl IntoIterator<Item = Coverage>) -> Coverage {
         Coverage::of(runs.into_iter().flat_map(|run| run.points))

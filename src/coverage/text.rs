@@ -48,7 +48,7 @@ pub fn share(total: Total) -> String {
 }
 
 /// What is missed at a point, in words.
-pub(super) fn missed_at(point: &Point) -> Option<String> {
+pub(crate) fn missed_at(point: &Point) -> Option<String> {
     let joined = |what: &str, missed: Vec<&str>| (!missed.is_empty()).then(|| format!("{what} {}", missed.join(", ")));
     match &point.seen {
         Seen::Run { .. } => None,

@@ -4,11 +4,11 @@
 //! called, and with the program behind it, to see which types the parameters have in the instances that it launches.
 
 use super::Options;
+use super::dictionary::Dictionary;
 use super::front::{self, ReadUnit};
-use super::generate::Dictionary;
 use crate::builtins::types::is_texture_object;
 pub use crate::execute::launch::host::Head;
-use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Pointee, Target};
+use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Pointee, Target, Telling};
 use crate::execute::launch::record::{Member, Record};
 use crate::execute::launch::{Blocks, Description, DescriptionError, ElementType, Launch, Problem, Scalar, nearest};
 use crate::launch::{self, Launched};
@@ -228,7 +228,10 @@ impl Kernels {
             };
             let target =
                 Target { name: format!("::{kernel}"), parameters: function.params.iter().map(parameter).collect() };
-            let is_there = function.body.is_some() && is_argument_list(split(&kernel).1);
+            // Where nothing names an instance, the types of the template are taken for granted.
+            let is_template = |head: &Head| head.name == function.name && head.template.is_some();
+            let is_named = !arguments.is_empty() || !self.heads.iter().any(is_template);
+            let is_there = function.body.is_some() && is_named && is_argument_list(split(&kernel).1);
             if is_there && found.iter().all(|other| other.kernel != kernel) {
                 found.push(Instance { kernel, target, launches: self.launched.launches_of(id).collect() });
             }
@@ -323,7 +326,7 @@ pub(super) fn program(
     text: &str,
     options: &Options,
     description: &Description,
-    directory: &Path,
+    (directory, telling): (&Path, Telling),
 ) -> Result<Host, DescriptionError> {
     let alone = kernels(path, text, options);
     let mut targets = Vec::new();
@@ -335,10 +338,10 @@ pub(super) fn program(
     for launch in &mut plain.launches {
         (launch.blocks, launch.cluster) = (Blocks::Independent, None);
     }
-    let draft = host::program(&plain, &targets, directory)?;
+    let draft = host::program(&plain, &targets, directory, telling)?;
     let depends = |target: &Target| target.parameters.iter().any(|each| each.kind == ParameterKind::Dependent);
     if !targets.iter().any(depends) {
-        return host::program(description, &targets, directory);
+        return host::program(description, &targets, directory, telling);
     }
     let launched = kernels(path, &format!("{text}{}", draft.text), options).launched;
     let whole = &launched.program;
@@ -355,5 +358,5 @@ pub(super) fn program(
             }
         }
     }
-    host::program(description, &targets, directory)
+    host::program(description, &targets, directory, telling)
 }

@@ -7,6 +7,7 @@
 //! Deliberately absent: arguments as typed, output formats, files that are not handed in (`cli` and
 //! [`parallel`] read them).
 
+pub mod adequacy;
 pub mod amplify;
 mod architecture;
 mod cache;
@@ -17,6 +18,7 @@ pub mod cover;
 pub mod crash;
 mod described;
 mod dialect;
+mod dictionary;
 
 pub mod flows;
 mod front;

@@ -5,7 +5,9 @@ use super::described;
 use super::isolate::isolated;
 use super::parallel::{decode, on_workers, read};
 use super::run::{Request, RunError};
+use crate::execute::launch::host::Telling;
 use crate::execute::launch::{self, Description, Problem};
+use crate::execute::program::Logging;
 use crate::execute::scratch::Scratch;
 use crate::source::Language;
 use crate::source::discover::is_host_code;
@@ -59,7 +61,9 @@ pub fn prepare(request: &Request) -> Result<Prepared, RunError> {
     }
     let mut set_aside = Vec::new();
     if let Some(description) = &description {
-        set_aside = add_program(&mut files, &request.options, description, &scratch)?;
+        // A mutant is told from the program by what comes out.
+        let telling = if request.build.logging == Logging::Mutants { Telling::Digests } else { Telling::Nothing };
+        set_aside = add_program(&mut files, &request.options, description, (&scratch, telling))?;
     }
     Ok(Prepared { scratch, files, opencl: None, set_aside })
 }
@@ -87,7 +91,7 @@ fn add_program(
     files: &mut [PreparedFile],
     options: &Options,
     description: &Description,
-    scratch: &Scratch,
+    (scratch, telling): (&Scratch, Telling),
 ) -> Result<Vec<PathBuf>, RunError> {
     let mut known: Vec<String> = Vec::new();
     let mut set_aside = Vec::new();
@@ -115,7 +119,7 @@ fn add_program(
     };
     let PreparedFile { path, text } = &mut files[number];
     let Some(text) = text else { return Ok(set_aside) };
-    let host = guarded(path, || described::program(path, text, options, description, scratch.path()))??;
+    let host = guarded(path, || described::program(path, text, options, description, (scratch.path(), telling)))??;
     for (name, contents) in &host.files {
         scratch.write(name, contents)?;
     }

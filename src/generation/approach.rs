@@ -4,8 +4,8 @@
 //! operator ([`lack`]). Where an operand is itself a number of the input, that number is moved by as much; where it is not, the input is moved
 //! by one to see what that does to the difference, and then along the slope.
 
+use super::Near;
 use super::case::{Case, Contents, number};
-use super::search::Near;
 use super::signature::Signature;
 use crate::execute::launch::{Number, Values};
 use crate::source::Language;
@@ -27,6 +27,18 @@ pub fn lack(op: BinaryOp, wanted: bool, near: Near) -> f64 {
         _ => difference,
     };
     target - difference
+}
+
+/// What a difference may lack: as much as whole numbers do, and, for numbers that are not whole, just enough to be past the operand.
+pub fn lacks(op: BinaryOp, wanted: bool, near: Near) -> Vec<f64> {
+    let whole = lack(op, wanted, near);
+    let to_be_equal = near.b - near.a;
+    let just = near.b.abs().max(1e-3) * 1e-6;
+    let mut all = vec![whole];
+    if whole != to_be_equal {
+        all.push(to_be_equal + just.copysign(whole - to_be_equal));
+    }
+    all
 }
 
 /// A number of the input that may be moved.
@@ -158,6 +170,13 @@ mod tests {
         assert_eq!(lack(BinaryOp::Le, false, near), 8.0);
         assert_eq!(lack(BinaryOp::Ge, false, Near { a: 5.0, b: 5.0 }), -1.0);
         assert_eq!(lack(BinaryOp::Ne, true, Near { a: 5.0, b: 5.0 }), 1.0);
+    }
+
+    #[test]
+    fn numbers_that_are_not_whole_need_only_be_past_each_other() {
+        let lacks = lacks(BinaryOp::Gt, true, Near { a: 2.0, b: 1234.5 });
+        assert_eq!(lacks[0], 1233.5);
+        assert!(lacks[1] > 1232.5 && lacks[1] < 1232.6, "{lacks:?}");
     }
 
     #[test]

@@ -40,6 +40,19 @@ impl Case {
         (extents.product(), self.memories.iter().map(|memory| memory.count).sum())
     }
 
+    /// It in words: extents and numbers.
+    pub fn words(&self, signature: &Signature) -> String {
+        let plain = |extents: [u32; 3]| {
+            let used = extents.iter().rposition(|&extent| extent > 1).map_or(1, |last| last + 1);
+            extents[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+        };
+        let mut words = format!("grid {}, block {}", plain(self.grid), plain(self.block));
+        for (slot, number) in signature.numbers.iter().zip(&self.numbers) {
+            words += &format!(", {} = {number}", slot.name);
+        }
+        words
+    }
+
     /// A description of several cases of one kernel, one launch for each; buffers of the second and later ones are named after their launch.
     pub fn description(signature: &Signature, cases: &[&Case]) -> Description {
         let mut description = Description { path: PathBuf::new(), buffers: Vec::new(), launches: Vec::new() };

@@ -24,7 +24,7 @@ pub mod signature;
 pub mod values;
 
 pub use case::{Case, Contents};
-pub use search::{Answer, Budget, Found, Miss, Near, Oracle, Reasoned, Wanted, search};
+pub use search::{Answer, Budget, Found, Miss, Oracle, Reasoned, Wanted, search};
 pub use signature::{Memory, Shape, Signature, Slot};
 
 /// Something to reach: a point of coverage, by number, and which side of it.
@@ -34,4 +34,20 @@ pub struct Goal {
     pub point: usize,
     /// Which of its goals: of a branch 0 is false and 1 true; of a loop 0, 1 and 2 are no turn, one, and several; of all others 0 is all.
     pub side: u8,
+}
+
+/// The operands of a comparison that came nearest to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// The left one.
+    pub a: f64,
+    /// The right one.
+    pub b: f64,
+}
+
+impl Near {
+    /// How far they are from each other.
+    pub fn apart(self) -> f64 {
+        (self.a - self.b).abs()
+    }
 }

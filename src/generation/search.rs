@@ -1,23 +1,14 @@
 //! The search: which case comes next, after what those before it told.
 
-use super::approach::{Knob, along, copied, lack, moved};
+use super::approach::{Knob, along, copied, lacks, moved};
 use super::case::{Case, Contents};
 use super::signature::Signature;
 use super::values::{self, Random, contents, geometries, numbers, ordinary};
-use super::{Goal, corpus};
+use super::{Goal, Near, corpus};
 use crate::execute::launch::{Number, Values};
 use crate::source::Language;
 use crate::syntax::BinaryOp;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The operands of a comparison that came nearest to each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
-    /// The left one.
-    pub a: f64,
-    /// The right one.
-    pub b: f64,
-}
 
 /// Memory that a case reached beside: which, and the byte from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,8 +149,8 @@ struct Search<'s, O> {
     random: Random,
     /// Cases that reached something new, or the same with less.
     seen: Vec<(Case, BTreeSet<Goal>)>,
-    /// Of comparisons, by outcome: the nearest operands so far, and their case.
-    near: BTreeMap<(usize, bool), (Near, Case)>,
+    /// Of comparisons, by outcome: the nearest operands so far with their case, and the first, which no number that ran over its type has brought.
+    near: BTreeMap<(usize, bool), [(Near, Case); 2]>,
     found: Found,
 }
 
@@ -253,10 +244,10 @@ impl<O: Oracle> Search<'_, O> {
 
     fn learn(&mut self, case: &Case, answer: &Answer) {
         for (&which, &near) in &answer.near {
-            let apart = |near: Near| (near.a - near.b).abs();
-            let is_nearer = self.near.get(&which).is_none_or(|(known, _)| apart(near) < apart(*known));
-            if is_nearer {
-                self.near.insert(which, (near, case.clone()));
+            match self.near.get_mut(&which) {
+                None => _ = self.near.insert(which, [(near, case.clone()), (near, case.clone())]),
+                Some([nearest, _]) if near.apart() < nearest.0.apart() => *nearest = (near, case.clone()),
+                Some(_) => {}
             }
         }
     }
@@ -345,32 +336,51 @@ impl<O: Oracle> Search<'_, O> {
 
     /// Tries to make a comparison come out as `outcome`.
     fn approach(&mut self, comparison: usize, op: BinaryOp, outcome: bool) -> Result<(), O::Error> {
-        let Some((near, case)) = self.near.get(&(comparison, !outcome)).cloned() else { return Ok(()) };
-        let lacking = lack(op, outcome, near);
-        for case in copied(self.signature, &case, near, lacking) {
-            if self.attempt(&case)? {
-                return Ok(());
+        let Some([nearest, first]) = self.near.get(&(comparison, !outcome)).cloned() else { return Ok(()) };
+        let is_one = nearest == first;
+        for (near, case) in [Some(nearest), Some(first).filter(|_| !is_one)].into_iter().flatten() {
+            if self.approach_from((comparison, op, outcome), near, &case)? {
+                break;
             }
         }
-        for knob in Knob::all(&case, self.signature.axes) {
-            let Some((beside, step)) = moved(self.signature, &case, knob) else { continue };
+        Ok(())
+    }
+
+    /// The same from one case; whether something new was reached.
+    fn approach_from(
+        &mut self,
+        (comparison, op, outcome): (usize, BinaryOp, bool),
+        near: Near,
+        case: &Case,
+    ) -> Result<bool, O::Error> {
+        let lacking = lacks(op, outcome, near);
+        for &lack in &lacking {
+            for case in copied(self.signature, case, near, lack) {
+                if self.attempt(&case)? {
+                    return Ok(true);
+                }
+            }
+        }
+        for knob in Knob::all(case, self.signature.axes) {
+            let Some((beside, step)) = moved(self.signature, case, knob) else { continue };
             if self.is_over() {
-                return Ok(());
+                return Ok(false);
             }
             self.found.tried += 1;
             let answer = self.oracle.run(&beside)?;
             self.learn(&beside, &answer);
-            let Some(&there) = answer.near.get(&(comparison, !outcome)).filter(|_| answer.failed.is_none()) else {
-                continue;
-            };
+            let there = answer.near.get(&(comparison, !outcome)).filter(|_| answer.failed.is_none());
+            let Some(there) = there else { continue };
             let slope = ((there.a - there.b) - (near.a - near.b)) / step;
-            for case in along(self.signature, &case, knob, (lacking, slope)) {
-                if self.attempt(&case)? {
-                    return Ok(());
+            for &lack in &lacking {
+                for case in along(self.signature, case, knob, (lack, slope)) {
+                    if self.attempt(&case)? {
+                        return Ok(true);
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     fn at_random(&mut self) -> Result<(), O::Error> {

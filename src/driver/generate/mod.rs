@@ -12,18 +12,16 @@
 //! Deliberately absent: OpenCL, templates that the file does not launch, kernels that take textures or pointers to pointers; what several launches reach one after
 //! the other through what they leave in memory.
 
-mod dictionary;
 mod questions;
 mod report;
 mod trials;
 
-pub(super) use dictionary::Dictionary;
 pub use report::{Generated, KernelReport, SCHEMA, Skipped, json, text};
 
 use super::described;
+use super::dictionary::Dictionary;
 use super::prepared::{Prepared, guarded};
 use super::run::{Request, RunError, Stop, build};
-use crate::coverage::Coverage;
 use crate::diagnostic::report::WitnessReport;
 use crate::execute::launch::cases;
 use crate::execute::launch::host::Target;
@@ -40,7 +38,7 @@ const PATIENCE: usize = 400;
 
 /// What to search for.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Search {
     /// Kernels, as descriptions name them or without their template arguments; none: all.
     pub kernels: Vec<String>,
     /// Time for the search of one kernel.
@@ -65,7 +63,7 @@ struct Subject {
 pub fn generate(
     mut prepared: Prepared,
     request: &Request,
-    plan: &Plan,
+    plan: &Search,
     tell: &mut dyn FnMut(&str),
     stop: Stop<'_>,
 ) -> Result<Generated, RunError> {
@@ -91,8 +89,11 @@ pub fn generate(
             subjects = found;
         }
     }
-    let built = build(prepared, request, stop)?;
     let mut generated = Generated { skipped, ..Generated::default() };
+    if subjects.is_empty() {
+        return Ok(generated);
+    }
+    let built = build(prepared, request, stop)?;
     let targets: Vec<Target> = subjects.iter().map(|subject| subject.target.clone()).collect();
     let trials = Trials::new(&built, targets, plan.timeout);
     let mut questions = match &written {
@@ -117,19 +118,18 @@ pub fn generate(
         reached_so_far.extend(&found.reached);
         found_impossible.push((found.reached.clone(), found.impossible.clone()));
         let cases: Vec<&Case> = found.kept.iter().map(|(case, _)| case).collect();
-        let mut coverage = Vec::new();
+        let mut launches = Vec::new();
         for case in &cases {
-            coverage.push(trials.coverage(&built, number, &subject.signature, case, stop)?);
+            let coverage = trials.coverage(&built, number, &subject.signature, case, stop)?;
+            launches.push((case.words(&subject.signature), coverage));
         }
-        let coverage = Coverage::together(coverage);
         let description = (!cases.is_empty()).then(|| Case::description(&subject.signature, &cases));
         generated.kernels.push(KernelReport {
             kernel: subject.signature.kernel.clone(),
-            launches: cases.len(),
+            launches,
             tried: found.tried,
             failures: found.failures,
             description,
-            coverage,
         });
     }
     let impossible = trials.impossible(&found_impossible);
@@ -140,7 +140,7 @@ pub fn generate(
 fn searched(
     (number, subject): (usize, &Subject),
     wanted: &Wanted,
-    plan: &Plan,
+    plan: &Search,
     (trials, questions): (&Trials<'_>, Option<&mut Questions>),
     stop: Stop<'_>,
 ) -> Result<Found, RunError> {
@@ -199,7 +199,7 @@ fn launched(signature: &Signature, case: &Case, witness: &WitnessReport) -> Case
 }
 
 /// The kernels of a file that are searched, and why others are not.
-fn subjects_of(kernels: &described::Kernels, plan: &Plan) -> (Vec<Subject>, Vec<Skipped>) {
+fn subjects_of(kernels: &described::Kernels, plan: &Search) -> (Vec<Subject>, Vec<Skipped>) {
     let is_wanted = |kernel: &str| {
         let plain = described::split(kernel).0;
         plan.kernels.is_empty() || plan.kernels.iter().any(|wanted| wanted == kernel || wanted == plain)

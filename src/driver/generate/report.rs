@@ -23,16 +23,21 @@ pub struct Generated {
 pub struct KernelReport {
     /// Its name.
     pub kernel: String,
-    /// Launches that are kept.
-    pub launches: usize,
+    /// Launches that are kept: in words, with what each reaches.
+    pub launches: Vec<(String, Coverage)>,
     /// Cases that were run.
     pub tried: usize,
     /// Why cases failed, and how often.
     pub failures: BTreeMap<String, usize>,
     /// The launches; nothing if none reached anything.
     pub description: Option<Description>,
-    /// What they reach.
-    pub coverage: Coverage,
+}
+
+impl KernelReport {
+    /// What its launches reach together.
+    pub fn coverage(&self) -> Coverage {
+        Coverage::together(self.launches.iter().map(|(_, coverage)| coverage.clone()))
+    }
 }
 
 /// A kernel that was not searched.
@@ -47,7 +52,7 @@ pub struct Skipped {
 impl Generated {
     /// Puts together what the kernels' launches reach; `untouched` has all points of the file.
     pub(super) fn conclude(&mut self, untouched: Coverage) {
-        let reached = self.kernels.iter().map(|kernel| kernel.coverage.clone());
+        let reached = self.kernels.iter().map(KernelReport::coverage);
         self.coverage = Coverage::together(reached.chain([untouched]));
     }
 }
@@ -80,7 +85,7 @@ pub fn json(generated: &Generated, files: &[Option<String>], out: &mut dyn Write
     let kernels = generated.kernels.iter().zip(files).map(|(kernel, file)| JsonKernel {
         kernel: &kernel.kernel,
         file: file.as_deref(),
-        launches: kernel.launches,
+        launches: kernel.launches.len(),
         tried: kernel.tried,
         failures: &kernel.failures,
     });
@@ -97,8 +102,9 @@ pub fn json(generated: &Generated, files: &[Option<String>], out: &mut dyn Write
 /// Writes the report for people.
 pub fn text(generated: &Generated, files: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
     for (kernel, file) in generated.kernels.iter().zip(files) {
-        let launches = if kernel.launches == 1 { "launch" } else { "launches" };
-        let KernelReport { kernel: name, launches: kept, tried, failures, .. } = kernel;
+        let KernelReport { kernel: name, tried, failures, .. } = kernel;
+        let kept = kernel.launches.len();
+        let launches = if kept == 1 { "launch" } else { "launches" };
         match file {
             Some(file) => write!(out, "{name}: {kept} {launches} of {tried} tried in {file}")?,
             None => write!(out, "{name}: none of {tried} launches came to its end")?,

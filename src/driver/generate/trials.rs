@@ -1,10 +1,10 @@
 //! Runs of cases, and what they tell in the numbers of goals.
 
-use super::super::instrument::InstrumentedFile;
-use super::super::run::{Built, RunError, Stop};
-use super::super::{cover, described};
 use crate::coverage::counts::Counts;
 use crate::coverage::{Coverage, Seen};
+use crate::driver::instrument::InstrumentedFile;
+use crate::driver::run::{Built, RunError, Stop};
+use crate::driver::{cover, described};
 use crate::execute::ExecuteError;
 use crate::execute::cases::{self as runs, CaseRun};
 use crate::execute::launch::cases;

@@ -35,6 +35,7 @@ use crate::execute::program::Trial;
 use candidate::Candidate;
 use oracle::Oracle;
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,6 +109,19 @@ impl<'b> Campaign<'b> {
     /// Leaves those mutants alone; the others are of no interest.
     pub fn keep_only(&mut self, wanted: impl Fn(&Mutant) -> bool) {
         self.candidates.retain(|candidate| wanted(&candidate.mutant));
+    }
+
+    /// Leaves so many of the mutants, drawn by the seed.
+    pub fn sample(&mut self, count: usize, seed: u64) {
+        let drawn = |mutant: &Mutant| {
+            let mut hasher = DefaultHasher::new();
+            (seed, &mutant.file, mutant.start.line, mutant.start.column, mutant.id).hash(&mut hasher);
+            (hasher.finish(), mutant.id)
+        };
+        let mut all: Vec<(u64, usize)> = self.candidates.iter().map(|candidate| drawn(&candidate.mutant)).collect();
+        all.sort_unstable();
+        let chosen: BTreeSet<usize> = all.into_iter().take(count).map(|(_, id)| id).collect();
+        self.keep_only(|mutant| chosen.contains(&mutant.id));
     }
 
     /// Whether proofs are wanted.

@@ -117,6 +117,15 @@ impl ParameterKind {
     }
 }
 
+/// What a program writes to its output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// Nothing.
+    Nothing,
+    /// A digest of what each buffer holds in the end, so that whoever compares runs sees what they computed.
+    Digests,
+}
+
 /// The text of a program, and the files that it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -191,6 +200,20 @@ static void* raceproof_buffer(const char* name, size_t bytes, const char* path) 
 }
 ";
 
+/// What programs that tell digests need besides.
+const DIGESTS: &str = "\
+namespace raceproof_host {
+static void raceproof_tell(const char* name, const void* device, size_t bytes) {
+    unsigned char* host = (unsigned char*)malloc(bytes);
+    raceproof_check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), name);
+    unsigned long long digest = 0xcbf29ce484222325ull;
+    for (size_t at = 0; at < bytes; at++) digest = (digest ^ host[at]) * 0x100000001b3ull;
+    printf(\"%s %016llx\\n\", name, digest);
+    free(host);
+}
+}
+";
+
 /// What launches with clusters, which CUDA has since 11.8, need besides.
 const CLUSTERS: &str = "\
 namespace raceproof_host {
@@ -218,7 +241,12 @@ template <class... raceproof_P> cudaError_t raceproof_clustered(void (*kernel)(r
 ";
 
 /// The program of a description, whose launches run `targets`, one for each. Files are sought in `directory`.
-pub fn program(description: &Description, targets: &[Target], directory: &Path) -> Result<Host, DescriptionError> {
+pub fn program(
+    description: &Description,
+    targets: &[Target],
+    directory: &Path,
+    telling: Telling,
+) -> Result<Host, DescriptionError> {
     let mut files = Vec::new();
     let mut body = String::new();
     for (number, buffer) in description.buffers.iter().enumerate() {
@@ -238,6 +266,12 @@ pub fn program(description: &Description, targets: &[Target], directory: &Path) 
     for (launch, target) in description.launches.iter().zip(targets) {
         body.push_str(&launched(description, launch, target)?);
     }
+    if telling == Telling::Digests {
+        for (number, buffer) in description.buffers.iter().enumerate() {
+            let (name, bytes) = (quoted(&buffer.name), buffer.bytes(Language::Cuda));
+            let _ = writeln!(body, "    raceproof_tell({name}, raceproof_{number}, {bytes});");
+        }
+    }
     for number in 0..description.buffers.len() {
         let _ = writeln!(body, "    raceproof_check(cudaFree(raceproof_{number}), \"cudaFree\");");
     }
@@ -245,6 +279,9 @@ pub fn program(description: &Description, targets: &[Target], directory: &Path) 
     text.push_str(HELPERS);
     if description.launches.iter().any(|launch| launch.cluster.is_some()) {
         text.push_str(CLUSTERS);
+    }
+    if telling == Telling::Digests {
+        text.push_str(DIGESTS);
     }
     text.push_str("int main() {\n    using namespace raceproof_host;\n");
     text.push_str(&body);

@@ -13,7 +13,7 @@ const MOST: usize = 48;
 
 /// What device code says.
 #[derive(Clone, Debug)]
-pub(in crate::driver) struct Dictionary {
+pub(super) struct Dictionary {
     /// Its whole numbers above 2, in the order of the text.
     pub(super) numbers: Vec<i128>,
     /// Axes of ids and extents: 1 to 3.
@@ -26,7 +26,7 @@ pub(in crate::driver) struct Dictionary {
 
 impl Dictionary {
     /// Of a unit.
-    pub(in crate::driver) fn of(items: &[Item]) -> Dictionary {
+    pub(super) fn of(items: &[Item]) -> Dictionary {
         let mut dictionary =
             Dictionary { numbers: Vec::new(), axes: 1, has_dynamic_shared: false, waits_for_the_grid: false };
         dictionary.items(items);
