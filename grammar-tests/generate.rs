@@ -183,3 +183,45 @@ fn equal_seeds_give_equal_files_and_what_cannot_be_searched_is_refused() {
     let seen = generate(&place, &["k.cu", "--kernel", "missing"]);
     assert_eq!((seen.code, seen.err.contains("no kernel was searched")), (Some(2), true), "{}", seen.err);
 }
+
+#[test]
+fn contents_that_break_a_contract_are_kept_apart() {
+    if !runs() {
+        return;
+    }
+    let text = "__global__ void k(float *out, const int *idx, const float *in) {
+  int i = threadIdx.x;
+  if (idx[i] == 3 && idx[i + 1] == 3) in = in + 1;
+  out[idx[i]] = in[i];
+}
+";
+    let place = Place::with(&[("k.cu", text)]);
+    let seen = generate(&place, &["k.cu", "--format", "json"]);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    let report = report(&seen);
+    let kernel = &report["kernels"][0];
+    assert_eq!(kernel["contract"][0], "distinct(idx)", "{}", seen.out);
+    assert_eq!(kernel["breaking"], "launches/k.breaks-contract.toml", "{}", seen.out);
+    let clean = place.run(&["run", "--backend", "cpu", "k.cu", "--launch", "launches/k.toml"]);
+    assert_eq!(clean.code, Some(0), "{}{}", clean.out, clean.err);
+    let racy = place.run(&["run", "--backend", "cpu", "k.cu", "--launch", "launches/k.breaks-contract.toml"]);
+    assert_eq!(racy.code, Some(1), "{}{}", racy.out, racy.err);
+}
+
+#[test]
+fn launches_that_are_found_tell_mutants_apart() {
+    if !runs() {
+        return;
+    }
+    let text = "__global__ void k(int *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 3 * i + n;
+}
+";
+    let place = Place::with(&[("k.cu", text)]);
+    let seen = generate(&place, &["k.cu"]);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    let tried = place.run(&["mutate", "k.cu", "--launch", "launches/k.toml", "--operators", "arithmetic-replaced"]);
+    assert_eq!(tried.code, Some(0), "{}{}", tried.out, tried.err);
+    assert!(tried.out.contains("mutation score    100.0 %"), "{}", tried.out);
+}

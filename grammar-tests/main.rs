@@ -37,6 +37,7 @@
 //! - [`weather`]: damaged files, full devices, interrupts.
 //! - [`witnesses`]: races are shown in launches that somebody would make.
 
+mod adequacy;
 mod amplify;
 mod assumptions;
 mod cache;

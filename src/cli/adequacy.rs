@@ -83,7 +83,7 @@ fn carried_out(args: &AdequacyArgs, request: &Request, parts: &Parts, interrupt:
     let mut not_written = None;
     let launches = args.output.join("launches");
     let mut write = |generated: &_| match write_launches(generated, &launches, &args.run.files) {
-        Ok(files) => files,
+        Ok(files) => files.into_iter().map(|written| written.launches).collect(),
         Err(error) => {
             not_written = Some(error);
             Vec::new()

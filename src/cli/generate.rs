@@ -7,7 +7,7 @@ use super::options::seconds;
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
 use crate::driver::cover::share;
-use crate::driver::generate::{Generated, KernelReport, Search, generate, json, text};
+use crate::driver::generate::{Description, Generated, KernelReport, Search, Written, generate, json, text};
 use crate::driver::run::{Backend, Logging, Request, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ fn carried_out(args: &GenerateArgs, request: &Request, plan: &Search, interrupt:
         complain("no kernel was searched");
         return Ok(Exit::Usage);
     }
-    if generated.kernels.iter().any(|kernel| kernel.description.is_none()) {
+    if generated.kernels.iter().any(|kernel| kernel.description.is_none() && kernel.breaking.is_none()) {
         return Ok(Exit::Usage);
     }
     let structure = generated.coverage.totals.structure();
@@ -84,7 +84,7 @@ fn carried_out(args: &GenerateArgs, request: &Request, plan: &Search, interrupt:
 }
 
 /// Writes the descriptions; their paths, in the order of the kernels.
-pub(super) fn write(generated: &Generated, directory: &Path, sources: &[PathBuf]) -> Result<Vec<Option<String>>> {
+pub(super) fn write(generated: &Generated, directory: &Path, sources: &[PathBuf]) -> Result<Vec<Written>> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let mut names = BTreeSet::new();
     generated.kernels.iter().map(|kernel| write_one(kernel, directory, sources, &mut names)).collect()
@@ -95,8 +95,7 @@ fn write_one(
     directory: &Path,
     sources: &[PathBuf],
     names: &mut BTreeSet<String>,
-) -> Result<Option<String>> {
-    let Some(description) = &kernel.description else { return Ok(None) };
+) -> Result<Written> {
     let plain: String =
         kernel.kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let plain = plain.trim_matches('-').to_owned();
@@ -108,17 +107,25 @@ fn write_one(
         }
         name = format!("{plain}-{number}");
     }
-    let path = directory.join(format!("{name}.toml"));
-    let totals = kernel.coverage().totals;
     let files: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
-    let head = format!(
-        "# Launches of {} in {}, as `raceproof generate` found them.\n# They reach branches: {}, loops: {}, lines: {} of the file.\n\n",
-        kernel.kernel,
-        files.join(", "),
-        share(totals.branches).trim(),
-        share(totals.loops).trim(),
-        share(totals.lines).trim()
-    );
-    std::fs::write(&path, head + &description.text()).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(Some(path.display().to_string()))
+    let of = format!("# Launches of {} in {}, as `raceproof generate` found them.\n", kernel.kernel, files.join(", "));
+    let put = |name: String, description: &Description, said: &str| -> Result<String> {
+        let path = directory.join(name);
+        let text = format!("{of}# {said}\n\n{}", description.text());
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path.display().to_string())
+    };
+    let mut written = Written::default();
+    if let Some(description) = &kernel.description {
+        let totals = kernel.coverage().totals;
+        let [branches, loops, lines] =
+            [totals.branches, totals.loops, totals.lines].map(|total| share(total).trim().to_owned());
+        let said = format!("They reach branches: {branches}, loops: {loops}, lines: {lines} of the file.");
+        written.launches = Some(put(format!("{name}.toml"), description, &said)?);
+    }
+    if let Some(description) = &kernel.breaking {
+        let said = format!("What they hold breaks what the kernel asks for: {}.", kernel.contract.join(" and "));
+        written.breaking = Some(put(format!("{name}.breaks-contract.toml"), description, &said)?);
+    }
+    Ok(written)
 }

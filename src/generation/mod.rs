@@ -12,18 +12,20 @@
 //! 5. cases at random, until time is over or many have reached nothing new.
 //!
 //! Guarantees: equal seeds and equal answers give equal cases; the cases that are kept reach together what all of the tried ones reach, and none of them can be
-//! left out ([`corpus`]).
+//! left out ([`corpus`]); those that break a contract on contents ([`contract`]) are apart, and are kept for what no other reaches.
 //!
 //! Deliberately absent: running anything and reasoning about kernels, for which whoever searches hands over an [`Oracle`](search::Oracle).
 
 pub mod approach;
 pub mod case;
+pub mod contract;
 pub mod corpus;
 pub mod search;
 pub mod signature;
 pub mod values;
 
 pub use case::{Case, Contents};
+pub use contract::DataContract;
 pub use search::{Answer, Budget, Found, Miss, Oracle, Reasoned, Wanted, search};
 pub use signature::{Memory, Shape, Signature, Slot};
 

@@ -4,7 +4,7 @@ use super::approach::{Knob, along, copied, lacks, moved};
 use super::case::{Case, Contents};
 use super::signature::Signature;
 use super::values::{self, Random, contents, geometries, numbers, ordinary};
-use super::{Goal, Near, corpus};
+use super::{DataContract, Goal, Near, corpus};
 use crate::execute::launch::{Number, Values};
 use crate::source::Language;
 use crate::syntax::BinaryOp;
@@ -45,6 +45,8 @@ pub struct Wanted {
     pub comparisons: Vec<(usize, usize, BinaryOp)>,
     /// Numbers of the text.
     pub dictionary: Vec<i128>,
+    /// What the kernel asks of the contents of memory.
+    pub contracts: Vec<DataContract>,
 }
 
 /// How long to search.
@@ -65,7 +67,9 @@ pub struct Budget<'a> {
 pub struct Found {
     /// As few cases as reach all that was reached, with what each reaches.
     pub kept: Vec<(Case, BTreeSet<Goal>)>,
-    /// What they reach.
+    /// The same for what only cases reach that break a contract on contents.
+    pub breaking: Vec<(Case, BTreeSet<Goal>)>,
+    /// What all of them reach.
     pub reached: BTreeSet<Goal>,
     /// How many cases were run.
     pub tried: usize,
@@ -131,10 +135,19 @@ pub fn search<O: Oracle>(
     let mut found = std::mem::take(&mut search.found);
     let seen = std::mem::take(&mut search.seen);
     outcome?;
-    let sizes: Vec<_> = seen.iter().map(|(case, goals)| (case.size(), goals.clone())).collect();
-    let kept = corpus::fewest(&sizes);
-    found.kept = kept.into_iter().map(|number| seen[number].clone()).collect();
+    let keeps = |case: &Case| wanted.contracts.iter().all(|contract| contract.is_kept(signature, case));
+    let (keeping, mut breaking): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(case, _)| keeps(case));
+    let of_keeping: BTreeSet<Goal> = keeping.iter().flat_map(|(_, goals)| goals.iter().copied()).collect();
+    breaking.iter_mut().for_each(|(_, goals)| goals.retain(|goal| !of_keeping.contains(goal)));
+    found.kept = fewest(keeping);
+    found.breaking = fewest(breaking);
     Ok(found)
+}
+
+/// As few of the cases as reach the same.
+fn fewest(cases: Vec<(Case, BTreeSet<Goal>)>) -> Vec<(Case, BTreeSet<Goal>)> {
+    let sizes: Vec<_> = cases.iter().map(|(case, goals)| (case.size(), goals.clone())).collect();
+    corpus::fewest(&sizes).into_iter().map(|number| cases[number].clone()).collect()
 }
 
 struct Search<'s, O> {

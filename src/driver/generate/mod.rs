@@ -16,7 +16,7 @@ mod questions;
 mod report;
 mod trials;
 
-pub use report::{Generated, KernelReport, SCHEMA, Skipped, json, text};
+pub use report::{Description, Generated, KernelReport, SCHEMA, Skipped, Written, json, text};
 
 use super::described;
 use super::dictionary::Dictionary;
@@ -26,7 +26,7 @@ use crate::diagnostic::report::WitnessReport;
 use crate::execute::launch::cases;
 use crate::execute::launch::host::Target;
 use crate::generation::case::whole;
-use crate::generation::{Answer, Budget, Case, Found, Goal, Oracle, Reasoned, Signature, Wanted, search};
+use crate::generation::{Answer, Budget, Case, DataContract, Found, Goal, Oracle, Reasoned, Signature, Wanted, search};
 use crate::launch::Launch;
 use questions::{Questions, Said};
 use std::collections::BTreeSet;
@@ -107,16 +107,22 @@ pub fn generate(
         let (goals, callees) = trials.goals(&subject.signature.kernel);
         let mut dictionary = subject.dictionary.clone();
         dictionary.extend(of_text.iter().filter(|number| !subject.dictionary.contains(number)));
+        let asked =
+            questions.as_ref().map_or_else(Vec::new, |questions| questions.asks_of_contents(&subject.signature.kernel));
+        let contracts = asked.iter().filter_map(|text| DataContract::named(text, &subject.signature)).collect();
         let wanted = Wanted {
             goals,
             callees,
             spared: reached_so_far.clone(),
             comparisons: trials.comparisons(&built),
             dictionary,
+            contracts,
         };
         let found = searched((number, subject), &wanted, plan, (&trials, questions.as_mut()), stop)?;
         reached_so_far.extend(&found.reached);
         found_impossible.push((found.reached.clone(), found.impossible.clone()));
+        let breaking: Vec<&Case> = found.breaking.iter().map(|(case, _)| case).collect();
+        let breaking = (!breaking.is_empty()).then(|| Case::description(&subject.signature, &breaking));
         let cases: Vec<&Case> = found.kept.iter().map(|(case, _)| case).collect();
         let mut launches = Vec::new();
         for case in &cases {
@@ -130,6 +136,8 @@ pub fn generate(
             tried: found.tried,
             failures: found.failures,
             description,
+            breaking,
+            contract: asked,
         });
     }
     let impossible = trials.impossible(&found_impossible);

@@ -10,7 +10,7 @@
 //! Deliberately absent: conditions of `?:`, what macros bring, statements in headers; turns of loops that a `return` leaves.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, KernelReport, Race, WitnessReport};
+use crate::diagnostic::report::{Certainty, ContractKind, KernelReport, Race, WitnessReport};
 use crate::driver::front::{self, FrontEnd};
 use crate::driver::options::{Fixes, Hints, Launches, Reproductions, Settings};
 use crate::driver::{Options, check_source};
@@ -67,6 +67,8 @@ pub(super) struct Questions {
     kernels: Vec<String>,
     /// What the kernels' own proofs take for granted.
     assumptions: Vec<String>,
+    /// What kernels ask of contents, by their names without namespaces.
+    of_contents: Vec<(String, String)>,
     asked: BTreeMap<(Key, u8, String), Option<Said>>,
 }
 
@@ -87,6 +89,11 @@ impl Questions {
         found.items(&unit.items);
         let Found { places, kernels, .. } = found;
         let own = check_source(path, text, &options).report;
+        let judged = Options {
+            judging: Settings { launches: Launches::OfContracts, ..options.judging.clone() },
+            ..options.clone()
+        };
+        let of_contents = of_contents(&check_source(path, text, &judged).report.kernels);
         let assumptions =
             own.kernels.iter().flat_map(|kernel| &kernel.assumptions).map(|known| known.text.clone()).collect();
         Questions {
@@ -96,6 +103,7 @@ impl Questions {
             places,
             kernels,
             assumptions,
+            of_contents,
             asked: BTreeMap::new(),
         }
     }
@@ -103,6 +111,12 @@ impl Questions {
     /// The file.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the contract of a kernel asks of contents: `distinct(idx)`.
+    pub(super) fn asks_of_contents(&self, kernel: &str) -> Vec<String> {
+        let of_kernel = self.of_contents.iter().filter(|(name, _)| name == plain(kernel));
+        of_kernel.map(|(_, text)| text.clone()).collect()
     }
 
     /// Whether a side of a branch or a loop can be reached from a kernel; nothing if that is not known.
@@ -148,6 +162,24 @@ impl Questions {
         }
         Some(Said::Impossible)
     }
+}
+
+/// A kernel's name without namespaces and template arguments.
+fn plain(kernel: &str) -> &str {
+    let name = &kernel[..kernel.find('<').unwrap_or(kernel.len())];
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The conditions on contents in the contracts of kernels.
+fn of_contents(kernels: &[KernelReport]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for kernel in kernels {
+        let conjuncts = kernel.contract.iter().flat_map(|contract| &contract.conjuncts);
+        for conjunct in conjuncts.filter(|conjunct| conjunct.kind == ContractKind::Data) {
+            found.push((plain(&kernel.name).to_owned(), conjunct.text.clone()));
+        }
+    }
+    found
 }
 
 /// The text that claims that a side is not reached.

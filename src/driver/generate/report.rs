@@ -2,7 +2,7 @@
 
 use crate::coverage::text::{missed, totals};
 use crate::coverage::{Coverage, Totals};
-use crate::execute::launch::Description;
+pub use crate::execute::launch::Description;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -31,6 +31,10 @@ pub struct KernelReport {
     pub failures: BTreeMap<String, usize>,
     /// The launches; nothing if none reached anything.
     pub description: Option<Description>,
+    /// Launches whose contents break the kernel's contract, for what only they reach.
+    pub breaking: Option<Description>,
+    /// What the contract asks of contents.
+    pub contract: Vec<String>,
 }
 
 impl KernelReport {
@@ -57,6 +61,15 @@ impl Generated {
     }
 }
 
+/// Where the launches of a kernel were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Those that keep what the kernel asks of contents.
+    pub launches: Option<String>,
+    /// The others.
+    pub breaking: Option<String>,
+}
+
 /// The version of the JSON form.
 pub const SCHEMA: &str = "raceproof-generated/1";
 
@@ -75,16 +88,24 @@ struct JsonKernel<'g> {
     /// The file that holds its launches.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'g str>,
+    /// The file that holds those whose contents break its contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    breaking: Option<&'g str>,
+    /// What its contract asks of contents.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    contract: &'g [String],
     launches: usize,
     tried: usize,
     failures: &'g BTreeMap<String, usize>,
 }
 
 /// Writes the report as JSON; `files` are those of the kernels, in their order.
-pub fn json(generated: &Generated, files: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
+pub fn json(generated: &Generated, files: &[Written], out: &mut dyn Write) -> io::Result<()> {
     let kernels = generated.kernels.iter().zip(files).map(|(kernel, file)| JsonKernel {
         kernel: &kernel.kernel,
-        file: file.as_deref(),
+        file: file.launches.as_deref(),
+        breaking: file.breaking.as_deref(),
+        contract: &kernel.contract,
         launches: kernel.launches.len(),
         tried: kernel.tried,
         failures: &kernel.failures,
@@ -100,12 +121,12 @@ pub fn json(generated: &Generated, files: &[Option<String>], out: &mut dyn Write
 }
 
 /// Writes the report for people.
-pub fn text(generated: &Generated, files: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
+pub fn text(generated: &Generated, files: &[Written], out: &mut dyn Write) -> io::Result<()> {
     for (kernel, file) in generated.kernels.iter().zip(files) {
         let KernelReport { kernel: name, tried, failures, .. } = kernel;
         let kept = kernel.launches.len();
         let launches = if kept == 1 { "launch" } else { "launches" };
-        match file {
+        match &file.launches {
             Some(file) => write!(out, "{name}: {kept} {launches} of {tried} tried in {file}")?,
             None => write!(out, "{name}: none of {tried} launches came to its end")?,
         }
@@ -114,6 +135,10 @@ pub fn text(generated: &Generated, files: &[Option<String>], out: &mut dyn Write
             write!(out, " (left out: {})", failures.join(", "))?;
         }
         writeln!(out)?;
+        if let Some(breaking) = &file.breaking {
+            let contract = kernel.contract.join(" and ");
+            writeln!(out, "  what only contents reach that break `{contract}` is in {breaking}")?;
+        }
     }
     for Skipped { kernel, reason } in &generated.skipped {
         writeln!(out, "{kernel}: not searched: {reason}")?;
