@@ -44,7 +44,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("settle", &["calculus", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
-    ("coverage", &["diagnostic"]),
+    ("reaching", &["protocol", "prove", "calculus", "memory_model"]),
+    ("coverage", &["diagnostic", "memory_model"]),
     ("mutation", &["diagnostic"]),
     ("schedule", &[]),
     ("adequacy", &["coverage", "mutation", "schedule", "diagnostic"]),
@@ -80,6 +81,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "amplify",
             "adequacy",
+            "reaching",
             "coverage",
             "generation",
             "mutation",

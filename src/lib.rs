@@ -40,6 +40,7 @@ pub mod mutation;
 pub mod preprocess;
 pub mod protocol;
 pub mod prove;
+pub mod reaching;
 pub mod reproduce;
 pub mod resolve;
 pub mod schedule;

@@ -306,10 +306,15 @@ pub(super) struct CoverArgs {
     /// Write the report here [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    /// Say which accesses to shared and global memory are made, and which loads read what which stores left. The program is
+    /// built and run once more, with its accesses logged
+    #[arg(long)]
+    pub(super) data_flow: bool,
     /// Add what earlier runs reached, as `--format json` told it
     #[arg(long, value_name = "REPORT.json")]
     pub(super) with: Vec<PathBuf>,
-    /// Exit 1 if less of the barriers, branches and loops is reached than this, in percent
+    /// Exit 1 if less of the barriers, branches and loops is reached than this, in percent; with --data-flow, of accesses and
+    /// pairs, too
     #[arg(long, value_name = "PERCENT")]
     pub(super) fail_under: Option<f64>,
 }

@@ -7,8 +7,11 @@ use super::interrupt::{Interrupt, interruptible};
 use super::output::{complain, note, to_stdout};
 use super::run::{built, ended, failed, request, write_told};
 use crate::driver::cover::{self, Coverage, SCHEMA, reached, reached_by, share, source_of};
+use crate::driver::data_flow::{DataFlow, data_flow, data_flow_of};
 use crate::driver::hosted::{HostRequest, Records, run_host};
-use crate::driver::run::{Backend, Ended, Logging, Output, Ran, Request, RunOptions, is_opencl, prepare};
+use crate::driver::run::{
+    Backend, BuildOptions, Ended, Logging, Output, Ran, Request, RunError, RunOptions, Stop, is_opencl, prepare,
+};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -56,18 +59,46 @@ fn carried_out(args: &CoverArgs, mut request: Request, earlier: Vec<Coverage>, i
         Err(error) => return Ok(failed(&error, interrupt)),
     };
     let stop = || interrupt.is_pressed();
-    let built = match built(&args.run, prepared, &mut request, &stop) {
+    let counting = match built(&args.run, prepared, &mut request, &stop) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
-    built.uncounted().iter().for_each(|line| note(line));
+    counting.uncounted().iter().for_each(|line| note(line));
     note("executing the program");
-    let ran = match built.run(&RunOptions { output: output(args), ..request.run }, &stop) {
+    let ran = match counting.run(&RunOptions { output: output(args), ..request.run.clone() }, &stop) {
         Ok(ran) => ran,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
-    let source = |path: &str| cover::source(&built, path);
-    conclude(args, &ran, (reached(&built), earlier), &source)
+    let flow = match args.data_flow.then(|| logged(args, &request, &ran, &stop)).transpose() {
+        Ok(flow) => flow.transpose()?,
+        Err(error) => return Ok(failed(&error, interrupt)),
+    };
+    let source = |path: &str| cover::source(&counting, path);
+    conclude(args, &ran, (reached(&counting).with_data_flow(flow), earlier), &source)
+}
+
+/// Runs the program once more with its accesses logged. Its blocks run one after the other, so that the log has the order in
+/// which things happened.
+fn logged(args: &CoverArgs, request: &Request, before: &Ran, stop: Stop<'_>) -> Result<Result<DataFlow>, RunError> {
+    let build = BuildOptions { logging: Logging::Full, ..request.build.clone() };
+    // What was built first stays where the user wants it.
+    let mut request = Request { build, keep: None, ..request.clone() };
+    let built = built(&args.run, prepare(&request)?, &mut request, stop)?;
+    built.left_out.iter().for_each(|line| note(line));
+    note("executing the program once more, with its accesses logged");
+    let log = built.scratch_log();
+    let options =
+        RunOptions { log: Some(log.clone()), workers: Some(1), output: Output::Nowhere, ..request.run.clone() };
+    let ran = built.run(&options, stop)?;
+    say_if_other(before, &ran);
+    Ok(data_flow(&built, &request.options, &log).context("cannot read the log of the run"))
+}
+
+/// Two runs of a program may differ.
+fn say_if_other(before: &Ran, logged: &Ran) {
+    if before.ended != logged.ended {
+        note("the run with a log ended otherwise than the one before: accesses and data flow are of what it did");
+    }
 }
 
 /// The same for an OpenCL program, which is run as it is.
@@ -78,13 +109,27 @@ fn of_host(args: &CoverArgs, request: &HostRequest, earlier: Vec<Coverage>, inte
         Err(error) => return Ok(failed(&error, interrupt)),
     };
     hosted.left_out.iter().for_each(|line| note(line));
+    let flow = match args.data_flow.then(|| logged_of_host(args, &hosted.ran, &|| interrupt.is_pressed())).transpose() {
+        Ok(flow) => flow,
+        Err(error) => return error.downcast().map(|error: RunError| failed(&error, interrupt)),
+    };
     let source = |path: &str| source_of(&hosted, path);
-    let exit = conclude(args, &hosted.ran, (reached_by(&hosted), earlier), &source)?;
+    let exit = conclude(args, &hosted.ran, (reached_by(&hosted).with_data_flow(flow), earlier), &source)?;
     if hosted.unlogged > 0 && exit == Exit::Clean {
         complain("not all launches are counted (see the notes); what the others reach does not show");
         return Ok(Exit::Usage);
     }
     Ok(exit)
+}
+
+/// Runs it once more with its accesses logged.
+fn logged_of_host(args: &CoverArgs, before: &Ran, stop: Stop<'_>) -> Result<DataFlow> {
+    let request = HostRequest { keep: None, ..hosted::request(&args.run, Records::Accesses, Output::Nowhere)? };
+    note("executing the program once more, with its accesses logged");
+    let hosted = run_host(&request, stop)?;
+    hosted.left_out.iter().for_each(|line| note(line));
+    say_if_other(before, &hosted.ran);
+    data_flow_of(&hosted).context("cannot read the log of the run")
 }
 
 /// Where the output of the program goes: standard output is for a report that programs read, unless that goes into a file.
@@ -107,6 +152,7 @@ fn conclude<'s>(
         note("what the launch that was under way reached is not counted");
     }
     let coverage = Coverage::together(earlier.into_iter().chain([reached]));
+    coverage.data_flow.iter().flat_map(|flow| &flow.notes).for_each(|line| note(line));
     write(args, (ran, source), &coverage)?;
     let how = ended(&args.run, ran);
     if how != Exit::Clean {
@@ -115,7 +161,11 @@ fn conclude<'s>(
     let structure = coverage.totals.structure();
     match args.fail_under {
         Some(least) if structure.percent() < least => {
-            complain(&format!("barriers, branches and loops: {}, which is under {least} %", share(structure).trim()));
+            let what = match coverage.data_flow {
+                Some(_) => "barriers, branches, loops, accesses and data flow",
+                None => "barriers, branches and loops",
+            };
+            complain(&format!("{what}: {}, which is under {least} %", share(structure).trim()));
             Ok(Exit::Findings)
         }
         _ if ran.told.iter().any(|told| told.rule.is_some()) => Ok(Exit::Findings),

@@ -5,8 +5,8 @@
 //!
 //! Deliberately absent: source that is not at hand, of which the points alone are listed.
 
-use super::text::{missed_at, share};
-use super::{Coverage, Point, lines};
+use super::text::{missed_at, missed_of, share};
+use super::{Coverage, lines};
 use crate::diagnostic::render::xml::escaped;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,21 +26,15 @@ p.missed { color: var(--bad); margin: 0; white-space: normal; } h2 { border-bott
 
 /// Writes the page; `source` gives the text of a file of the report.
 pub fn write<'s>(coverage: &Coverage, source: &dyn Fn(&str) -> Option<&'s str>, out: &mut dyn Write) -> io::Result<()> {
-    let mut files: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
-    for point in &coverage.points {
-        files.entry(&point.file).or_default().push(point);
-    }
+    let files = missed_by_line(coverage);
     writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(
         out,
         "<title>Coverage of kernels</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Coverage of kernels</h1>"
     )?;
-    let totals = &coverage.totals;
     writeln!(out, "<table class=\"totals\">")?;
-    for (name, total) in
-        [("barriers", totals.barriers), ("branches", totals.branches), ("loops", totals.loops), ("lines", totals.lines)]
-    {
+    for (name, total) in coverage.totals.named() {
         writeln!(out, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", share(total).trim())?;
     }
     writeln!(out, "</table>\n<nav aria-label=\"Files\"><ul>")?;
@@ -49,9 +43,8 @@ pub fn write<'s>(coverage: &Coverage, source: &dyn Fn(&str) -> Option<&'s str>, 
     }
     writeln!(out, "</ul></nav>")?;
     let executed = lines(&coverage.points);
-    for (number, (file, points)) in files.iter().enumerate() {
+    for (number, (file, missed)) in files.iter().enumerate() {
         writeln!(out, "<h2 id=\"file{number}\">{}</h2>", escaped(file))?;
-        let missed = missed_by_line(points);
         match source(file) {
             Some(text) => {
                 writeln!(out, "<table class=\"source\">")?;
@@ -62,7 +55,7 @@ pub fn write<'s>(coverage: &Coverage, source: &dyn Fn(&str) -> Option<&'s str>, 
             }
             None => {
                 writeln!(out, "<p>The source is not at hand.</p>\n<ul>")?;
-                for (at, whats) in &missed {
+                for (at, whats) in missed {
                     whats.iter().try_for_each(|what| writeln!(out, "<li>line {at}: {}</li>", escaped(what)))?;
                 }
                 writeln!(out, "</ul>")?;
@@ -72,12 +65,16 @@ pub fn write<'s>(coverage: &Coverage, source: &dyn Fn(&str) -> Option<&'s str>, 
     writeln!(out, "</body>\n</html>")
 }
 
-fn missed_by_line(points: &[&Point]) -> BTreeMap<u32, Vec<String>> {
-    let mut missed: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    for point in points {
-        missed.entry(point.line).or_default().extend(missed_at(point));
+/// What is missed on each line of each file that has something which counts.
+fn missed_by_line(coverage: &Coverage) -> BTreeMap<&str, BTreeMap<u32, Vec<String>>> {
+    let mut files: BTreeMap<&str, BTreeMap<u32, Vec<String>>> = BTreeMap::new();
+    for point in &coverage.points {
+        files.entry(&point.file).or_default().entry(point.line).or_default().extend(missed_at(point));
     }
-    missed
+    for (place, what) in coverage.data_flow.iter().flat_map(missed_of) {
+        files.entry(&place.file).or_default().entry(place.line).or_default().push(what);
+    }
+    files
 }
 
 /// A line of source: its number, how often it was executed, and what is missed there.
@@ -106,7 +103,7 @@ fn line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coverage::Seen;
+    use crate::coverage::{Point, Seen};
     use crate::source::Language;
 
     #[test]

@@ -11,6 +11,8 @@
 //! | loop | some execution of it had no turn; one; several | 3; 2 of `do` and `for (;;)` |
 //! | line | a statement that begins on it was executed | 1 |
 //!
+//! Where they are asked for, accesses to memory and pairs of stores and loads count, too ([`data_flow`]).
+//!
 //! Guarantees: points of one place are one point, whichever units of the program and runs it is of; the order is that of the
 //! files' names and places, and equal counts give equal reports.
 //!
@@ -18,11 +20,13 @@
 
 pub mod cobertura;
 pub mod counts;
+pub mod data_flow;
 pub mod html;
 pub mod lcov;
 pub mod text;
 
 use crate::source::Language;
+use data_flow::DataFlow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -67,6 +71,9 @@ pub struct Coverage {
     pub totals: Totals,
     /// All points, by file and place.
     pub points: Vec<Point>,
+    /// Accesses and pairs, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_flow: Option<DataFlow>,
 }
 
 /// A point of coverage with its counts.
@@ -176,6 +183,12 @@ pub struct Totals {
     pub loops: Total,
     /// Lines.
     pub lines: Total,
+    /// Accesses to memory that threads share, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<Total>,
+    /// Pairs of stores and loads, each way for itself, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_flow: Option<Total>,
 }
 
 impl Total {
@@ -198,9 +211,23 @@ impl Total {
 }
 
 impl Totals {
-    /// Barriers, branches and loops together.
+    /// Barriers, branches and loops together, and accesses and data flow where these were asked for.
     pub fn structure(&self) -> Total {
-        self.barriers.and(self.branches).and(self.loops)
+        let asked = [self.accesses, self.data_flow].into_iter().flatten();
+        asked.fold(self.barriers.and(self.branches).and(self.loops), Total::and)
+    }
+
+    /// Each kind by its name, in the order of the reports.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, Total)> {
+        let always = [
+            ("barriers", Some(self.barriers)),
+            ("branches", Some(self.branches)),
+            ("loops", Some(self.loops)),
+            ("lines", Some(self.lines)),
+            ("accesses", self.accesses),
+            ("data flow", self.data_flow),
+        ];
+        always.into_iter().filter_map(|(name, total)| Some((name, total?)))
     }
 
     fn of(points: &[Point]) -> Totals {
@@ -312,7 +339,14 @@ impl Coverage {
             }
         }
         let points: Vec<Point> = found.into_values().collect();
-        Coverage { schema: SCHEMA.to_owned(), totals: Totals::of(&points), points }
+        Coverage { schema: SCHEMA.to_owned(), totals: Totals::of(&points), points, data_flow: None }
+    }
+
+    /// The same with accesses and pairs.
+    pub fn with_data_flow(self, data_flow: Option<DataFlow>) -> Coverage {
+        let of_accesses = data_flow.as_ref().map(DataFlow::of_accesses);
+        let of_pairs = data_flow.as_ref().map(DataFlow::of_pairs);
+        Coverage { totals: Totals { accesses: of_accesses, data_flow: of_pairs, ..self.totals }, data_flow, ..self }
     }
 
     /// The same where what `proved` says to be impossible is so here, too. Points that are not here are left out.
@@ -331,7 +365,13 @@ impl Coverage {
 
     /// What several runs reach together.
     pub fn together(runs: impl IntoIterator<Item = Coverage>) -> Coverage {
-        Coverage::of(runs.into_iter().flat_map(|run| run.points))
+        let (mut points, mut flows) = (Vec::new(), Vec::new());
+        for run in runs {
+            points.extend(run.points);
+            flows.extend(run.data_flow);
+        }
+        let flow = (!flows.is_empty()).then(|| DataFlow::of(flows));
+        Coverage::of(points).with_data_flow(flow)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Coverage for people: what is missed, by file and line, and how much is reached.
 
+use super::data_flow::{DataFlow, Place};
 use super::{Coverage, Missing, Point, Seen, Total, lines};
 use crate::diagnostic::vocabulary::Vocabulary;
-use std::collections::BTreeMap;
+use crate::memory_model::ways::Way;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Writes what is missed, and the totals.
@@ -25,18 +27,77 @@ pub fn missed(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     for (file, ranges) in unreached(&coverage.points) {
         writeln!(out, "{file}: never executed: {ranges}")?;
     }
+    if let Some(flow) = &coverage.data_flow {
+        for (place, what) in missed_of(flow) {
+            writeln!(out, "{}: {what} (in {})", at(place), place.function)?;
+        }
+        let unmade = unmade_pairs(flow);
+        if unmade > 0 {
+            let pairs = if unmade == 1 { "pair is" } else { "pairs are" };
+            writeln!(out, "{unmade} more {pairs} missed with accesses that no thread made")?;
+        }
+    }
     Ok(())
 }
 
 /// Writes how much is reached.
 pub fn totals(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
-    let totals = &coverage.totals;
-    for (name, total) in
-        [("barriers", totals.barriers), ("branches", totals.branches), ("loops", totals.loops), ("lines", totals.lines)]
-    {
+    for (name, total) in coverage.totals.named() {
         writeln!(out, "{name:<9}{}", share(total))?;
     }
     Ok(())
+}
+
+fn at(place: &Place) -> String {
+    format!("{}:{}:{}", place.file, place.line, place.column)
+}
+
+/// Accesses that no thread makes.
+fn unmade(flow: &DataFlow) -> BTreeSet<&Place> {
+    flow.accesses.iter().filter(|access| !access.is_made()).map(|access| &access.place).collect()
+}
+
+/// How many pairs are missed because one of their two is never made.
+fn unmade_pairs(flow: &DataFlow) -> usize {
+    let unmade = unmade(flow);
+    let is_of_unmade = |ends: [&Place; 2]| ends.iter().any(|end| unmade.contains(end));
+    flow.pairs.iter().filter(|pair| pair.bytes == 0 && is_of_unmade([&pair.store, &pair.load])).count()
+}
+
+/// What is missed of accesses and of pairs both of which are made, and what was read without an order, by place.
+pub(super) fn missed_of(flow: &DataFlow) -> Vec<(&Place, String)> {
+    let never = |access: &str| match access {
+        "read" => "is never read here",
+        "write" => "is never written here",
+        _ => "is never updated here",
+    };
+    let unmade = unmade(flow);
+    let accesses = flow.accesses.iter().filter(|access| !access.is_made());
+    let accesses = accesses.map(|access| (&access.place, format!("{} {}", access.place.array, never(&access.access))));
+    let is_missed = |ends: [&Place; 2], bytes| bytes == 0 && !ends.iter().any(|end| unmade.contains(end));
+    let pairs = flow.pairs.iter().filter(|pair| is_missed([&pair.store, &pair.load], pair.bytes)).map(|pair| {
+        let who = by_whom(pair.way, Vocabulary::of(pair.language));
+        (&pair.load, format!("{} is never read here as stored {who} at {}", pair.load.array, at(&pair.store)))
+    });
+    let unordered = flow.unordered.iter().map(|pair| {
+        let (array, store) = (&pair.load.array, at(&pair.store));
+        (&pair.load, format!("{array} is read here as stored at {store} with nothing that orders the two: not counted"))
+    });
+    let mut all: Vec<(&Place, String)> = accesses.chain(pairs).chain(unordered).collect();
+    all.sort();
+    all
+}
+
+/// Who stores, as seen from who reads.
+fn by_whom(way: Way, spoken: &Vocabulary) -> String {
+    let (thread, block) = (spoken.thread, spoken.block);
+    match way {
+        Way::Own => format!("by the same {thread} in the same interval"),
+        Way::OwnAcrossBarrier => format!("by the same {thread} before a barrier"),
+        Way::HandedOver => format!("by another {thread} of the {block}"),
+        Way::BetweenBlocks => format!("by another {block}"),
+        Way::BetweenLaunches => "by an earlier launch".to_owned(),
+    }
 }
 
 /// `62.5 % (5 of 8)`

@@ -22,6 +22,7 @@ use crate::instrument::InstrumentError;
 use crate::instrument::mutant::Untouched;
 use crate::preprocess::commands::{Flags, split};
 use crate::source::{Dialect, OpenClVersion, Span};
+use crate::trace::pairs::HostWrite;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -68,6 +69,8 @@ pub struct Hosted {
     pub unlogged: usize,
     /// The log; of a program that counts there is none.
     pub log: PathBuf,
+    /// What the host has written to buffers, as far as it says so to the library.
+    pub(super) host_writes: Vec<HostWrite>,
     /// The texts that were instrumented, each once for each way in which it was built.
     pub(super) texts: Vec<HostText>,
     /// What goes when nobody needs the log any more.
@@ -130,7 +133,7 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
     let library = Library { scratch: &scratch, keeps: request.keep.is_some(), purpose, read: Mutex::default() };
     let wanted = (request.records == Records::Accesses).then(|| log.clone());
     let options = opencl::Options { log: wanted, timeout: request.timeout, output: request.output };
-    let host::Hosted { outcome, mut counted } = host::run(
+    let host::Hosted { outcome, mut counted, host_writes } = host::run(
         &request.program,
         &options,
         &scratch,
@@ -165,7 +168,7 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
     counted.resize(files.len(), Counted::default());
     let of_texts = files.into_iter().zip(readings).zip(counted);
     let texts = of_texts.map(|((file, options), counted)| HostText { file, options, counted }).collect();
-    Ok(Hosted { ran, left_out, unlogged, log, texts, _scratch: scratch })
+    Ok(Hosted { ran, left_out, unlogged, log, host_writes, texts, _scratch: scratch })
 }
 
 /// The texts of a program.

@@ -253,7 +253,7 @@ fn short(name: &str) -> &str {
 }
 
 /// Whether a log means a kernel by a name, which may lack namespaces.
-fn is_named(kernel: &str, logged: &str) -> bool {
+pub(super) fn is_named(kernel: &str, logged: &str) -> bool {
     let logged = logged.split('<').next().unwrap_or(logged);
     let ends = |long: &str, end: &str| long.strip_suffix(end).is_some_and(|rest| rest.ends_with("::"));
     kernel == logged || ends(kernel, logged) || ends(logged, kernel)

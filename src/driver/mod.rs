@@ -16,6 +16,7 @@ pub mod contract_file;
 mod contracts;
 pub mod cover;
 pub mod crash;
+pub mod data_flow;
 mod described;
 mod dialect;
 mod dictionary;

@@ -3,6 +3,7 @@
 use super::ExecuteError;
 use super::process::{self, Ended};
 use super::report::{self, Event, EventKind};
+use crate::trace::pairs::HostWrite;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::IsTerminal;
@@ -126,6 +127,25 @@ impl Program {
     pub fn file_of_counts(&self) -> &Path {
         &self.counts
     }
+
+    /// Where it says what the host writes, if a run is logged.
+    fn file_of_host_writes(&self) -> PathBuf {
+        self.report.with_file_name("host-writes")
+    }
+
+    /// What the host wrote in the last run, if that was logged on the CPU.
+    pub fn host_writes(&self) -> Vec<HostWrite> {
+        let text = std::fs::read_to_string(self.file_of_host_writes()).unwrap_or_default();
+        text.lines().filter_map(host_write).collect()
+    }
+}
+
+/// A line that says what the host has written: launches before, allocation, first byte, bytes.
+fn host_write(line: &str) -> Option<HostWrite> {
+    let numbers: Vec<u64> = line.split('\t').map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let &[launches, allocation, first, bytes] = numbers.as_slice() else { return None };
+    let (launches, allocation) = (launches.try_into().ok()?, allocation.try_into().ok()?);
+    Some(HostWrite { launches, allocation, bytes: first..first.checked_add(bytes)? })
 }
 
 /// How a run went.
@@ -244,14 +264,15 @@ pub(super) fn observed(
 pub fn run(program: &Program, options: &RunOptions, stop: Stop<'_>) -> Result<Outcome, ExecuteError> {
     let _ = std::fs::remove_file(&program.report);
     let _ = std::fs::remove_file(&program.counts);
+    let _ = std::fs::remove_file(program.file_of_host_writes());
     let mut command = Command::new(&program.executable);
     command.args(&options.arguments);
     command.env("RACEPROOF_REPORT", &program.report);
     command.env("RACEPROOF_COVER", &program.counts);
     command.env("RACEPROOF_SEED", options.seed.to_string());
     match &options.log {
-        Some(log) => command.env("RACEPROOF_LOG", log),
-        None => command.env_remove("RACEPROOF_LOG"),
+        Some(log) => command.env("RACEPROOF_LOG", log).env("RACEPROOF_HOST_WRITES", program.file_of_host_writes()),
+        None => command.env_remove("RACEPROOF_LOG").env_remove("RACEPROOF_HOST_WRITES"),
     };
     if let Some(workers) = options.workers {
         command.env("RACEPROOF_WORKERS", workers.to_string());

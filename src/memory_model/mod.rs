@@ -13,6 +13,7 @@ pub mod litmus;
 pub mod met;
 pub mod passed;
 pub mod seen;
+pub mod ways;
 
 use crate::calculus::ArrayId;
 pub use crate::calculus::eval::WARP;

@@ -4,6 +4,7 @@
 //! - [`check`]: which accesses conflict; out of core, on all cores.
 //! - [`shards`]: a log by address in several, which can be checked on separate machines, and back.
 //! - `export`: a log as tables for databases, where this is built with `parquet`.
+//! - [`pairs`]: which stores loads have read from, for data-flow coverage.
 //! - [`report`]: conflicts in the words and places of the user's source.
 //!
 //! Invariants: nothing incomplete passes as complete; the same log gives the same report, whatever the memory
@@ -15,5 +16,6 @@ pub mod check;
 #[cfg(feature = "parquet")]
 pub mod export;
 pub mod format;
+pub mod pairs;
 pub mod report;
 pub mod shards;

@@ -37,6 +37,8 @@ pub(super) struct Log {
     buffers: Vec<u32>,
     /// The number of the next site.
     next_site: u32,
+    /// Launches that have begun in it.
+    launches: u32,
 }
 
 /// Something to be told.
@@ -69,7 +71,7 @@ impl Log {
             }
         };
         let (told, buffers) = (BTreeSet::new(), Vec::new());
-        Ok(Log { writer, report, told, allocations: 0, next_base: 1 << 20, buffers, next_site: 0 })
+        Ok(Log { writer, report, told, allocations: 0, next_base: 1 << 20, buffers, next_site: 0, launches: 0 })
     }
 
     /// Whether there is one.
@@ -94,6 +96,16 @@ impl Log {
         let allocation = self.allocation(name, bytes, Space::Global);
         self.buffers.push(allocation);
         self.buffers.len() - 1
+    }
+
+    /// The allocation of a buffer.
+    pub(super) fn allocation_of(&self, buffer: usize) -> u32 {
+        self.buffers[buffer]
+    }
+
+    /// How many launches have begun in it.
+    pub(super) fn launches(&self) -> u32 {
+        self.launches
     }
 
     /// Addresses of a device are nobody's concern; those in the log only keep allocations apart.
@@ -200,6 +212,7 @@ impl Log {
             finished: None,
         };
         let id = self.writer.as_mut().map_or(0, |(writer, _)| writer.launch(&launch));
+        self.launches = id + 1;
         Begun { id, ranges, is_whole: true }
     }
 

@@ -38,6 +38,7 @@ const OPENCL_HOST: &[(&str, &str)] = &[
     ("objects.h", include_str!("opencl/host/objects.h")),
     ("launch.h", include_str!("opencl/host/launch.h")),
     ("substitute.h", include_str!("opencl/host/substitute.h")),
+    ("writes.h", include_str!("opencl/host/writes.h")),
     (OPENCL_HOST_UNIT, include_str!("opencl/host/host.c")),
 ];
 

@@ -3,6 +3,7 @@
 //! A message that is not understood is none: it comes from a process of the user's, whatever that does to its memory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A program that is to be instrumented.
@@ -31,13 +32,33 @@ pub(super) type Number = u64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message<'a> {
     Build(Text),
-    Refused { unit: usize, messages: String },
+    Refused {
+        unit: usize,
+        messages: String,
+    },
     Launch(LaunchHead),
-    Records { launch: Number, variables: Vec<u64>, records: &'a [u8] },
-    Counts { launch: Number, words: Vec<u32> },
+    Records {
+        launch: Number,
+        variables: Vec<u64>,
+        records: &'a [u8],
+    },
+    Counts {
+        launch: Number,
+        words: Vec<u32>,
+    },
     Finished(Number),
     Cut(Number, String),
-    Plain { unit: Option<usize>, kernel: String, reason: String },
+    /// The host writes a part of a buffer.
+    Filled {
+        name: String,
+        whole: u64,
+        bytes: Range<u64>,
+    },
+    Plain {
+        unit: Option<usize>,
+        kernel: String,
+        reason: String,
+    },
 }
 
 /// A launch that begins.
@@ -97,6 +118,12 @@ impl Message<'_> {
             }
             "finished" => Some(Message::Finished(number(1)?)),
             "cut" => Some(Message::Cut(number(1)?, text(2)?)),
+            "filled" => {
+                let (name, rest) = (text(1)?, words.get(3)?);
+                let (first, bytes) = rest.split_once('\t')?;
+                let (first, bytes): (u64, u64) = (first.parse().ok()?, bytes.parse().ok()?);
+                Some(Message::Filled { name, whole: number(2)?, bytes: first..first.checked_add(bytes)? })
+            }
             "plain" => {
                 let unit = words.get(1)?.parse().ok();
                 Some(Message::Plain { unit, kernel: text(2)?, reason: text(3)? })
@@ -281,6 +308,9 @@ mod tests {
         );
         assert_ne!(Message::parse(b"counts\t2\n\n"), Some(counts));
         assert_eq!(Message::parse(b"cut\t3\tno room\n\n"), Some(Message::Cut(3, "no room".to_owned())));
+        let filled = Message::Filled { name: "ff".to_owned(), whole: 64, bytes: 16..24 };
+        assert_eq!(Message::parse(b"filled\tff\t64\t16\t8\n\n"), Some(filled));
+        assert_eq!(Message::parse(b"filled\tff\t64\t16\n\n"), None);
         let plain = Message::Plain { unit: None, kernel: "k".to_owned(), reason: String::new() };
         assert_eq!(Message::parse(b"plain\t-1\tk\t\n\n"), Some(plain));
     }

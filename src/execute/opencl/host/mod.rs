@@ -31,6 +31,7 @@ use crate::execute::report;
 use crate::execute::scratch::Scratch;
 use crate::instrument::opencl::Shared;
 use crate::instrument::runtime;
+use crate::trace::pairs::HostWrite;
 use session::Session;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -70,11 +71,15 @@ pub struct Hosted {
     pub outcome: Outcome,
     /// What its units have counted, in the order in which they were instrumented.
     pub counted: Vec<Counted>,
+    /// What the host has written to buffers of logged launches.
+    pub host_writes: Vec<HostWrite>,
 }
 
 /// What a program is told, and how often messages are looked for.
 const DIRECTORY: &str = "RACEPROOF_HOST_DIRECTORY";
 const READER: &str = "RACEPROOF_HOST_READER";
+/// Whether it says what the host writes to buffers.
+const WRITES: &str = "RACEPROOF_HOST_WRITES";
 const PRELOAD: &str = "LD_PRELOAD";
 const NAP: Duration = Duration::from_millis(1);
 
@@ -96,6 +101,9 @@ pub fn run(
     let session = Session::new(&report, options.log.as_deref(), instrument);
     let session = session.map_err(|cause| ExecuteError::Write { path: report.clone(), cause })?;
     let mut command = command(program, &library, scratch)?;
+    if options.log.is_some() {
+        command.env(WRITES, "1");
+    }
     command.env(DIRECTORY, &directory).env(READER, std::process::id().to_string());
     // Its input is the user's, unless that is a terminal, which only one group of processes may read.
     if std::io::stdin().is_terminal() {
@@ -114,8 +122,9 @@ pub fn run(
         Ended::Exited(status) => Some(status),
         Ended::Signalled(_) | Ended::TimedOut => None,
     };
-    let counted = session.end(status).map_err(|cause| ExecuteError::Device { cause: cause.to_string() })?;
-    Ok(Hosted { outcome: Outcome { ended, events: report::read(&report) }, counted })
+    let ended_session = session.end(status).map_err(|cause| ExecuteError::Device { cause: cause.to_string() });
+    let (counted, host_writes) = ended_session?;
+    Ok(Hosted { outcome: Outcome { ended, events: report::read(&report) }, counted, host_writes })
 }
 
 /// Compiles the library.
@@ -142,7 +151,7 @@ fn command(program: &[OsString], library: &Path, scratch: &Scratch) -> Result<Co
     }
     let mut command = Command::new(name);
     command.args(arguments).env(PRELOAD, preload).env(RECORDS_VARIABLE, most_records().to_string());
-    command.env_remove(DIRECTORY).env_remove(READER);
+    command.env_remove(DIRECTORY).env_remove(READER).env_remove(WRITES);
     // It would make kernels of binaries that it has kept.
     command.env("PYOPENCL_NO_CACHE", "1");
     cache_of_driver(&mut command, scratch)?;

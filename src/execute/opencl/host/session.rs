@@ -10,9 +10,11 @@ use crate::execute::opencl::log::{Begun, Log, Told};
 use crate::execute::opencl::records::{Extents, Record};
 use crate::instrument::opencl::{Kernel, Parameter, ParameterKind};
 use crate::source::Language;
+use crate::trace::pairs::HostWrite;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::ops::Range;
 use std::path::Path;
 
 /// What is known of a run.
@@ -27,6 +29,8 @@ pub(super) struct Session<'a> {
     /// Buffers of the log, by process, by what the process calls them, and by their bytes.
     buffers: BTreeMap<(u64, String, u64), usize>,
     device: Option<String>,
+    /// What the host has written to them.
+    host_writes: Vec<HostWrite>,
     /// The first thing that went wrong with the log.
     failure: Option<io::Error>,
 }
@@ -62,6 +66,7 @@ impl<'a> Session<'a> {
             launches: BTreeMap::new(),
             buffers: BTreeMap::new(),
             device: None,
+            host_writes: Vec::new(),
             failure: None,
         })
     }
@@ -88,6 +93,10 @@ impl<'a> Session<'a> {
             Message::Counts { launch, words } => (None, self.counts((process, launch), &words)),
             Message::Finished(number) => (None, self.finished((process, number))),
             Message::Cut(number, reason) => (None, self.cut((process, number), &reason)),
+            Message::Filled { name, whole, bytes } => {
+                self.filled((process, name, whole), bytes);
+                (None, Ok(()))
+            }
             Message::Plain { unit, kernel, reason } => (None, self.plain(unit, &kernel, reason)),
         };
         if let Err(cause) = done {
@@ -231,6 +240,13 @@ impl<'a> Session<'a> {
         ))
     }
 
+    /// The host writes to a buffer; one that no launch was given yet has no store in it.
+    fn filled(&mut self, buffer: (u64, String, u64), bytes: Range<u64>) {
+        if let Some(allocation) = self.buffers.get(&buffer).map(|&number| self.log.allocation_of(number)) {
+            self.host_writes.push(HostWrite { launches: self.log.launches(), allocation, bytes });
+        }
+    }
+
     fn plain(&mut self, unit: Option<usize>, kernel: &str, reason: String) -> io::Result<()> {
         let known = unit.and_then(|unit| self.units.get(unit));
         let of_unit = known
@@ -243,8 +259,8 @@ impl<'a> Session<'a> {
     }
 
     /// Ends the log of a program that ended with this status, or that was ended; gives what its units have counted, in their
-    /// order, of those that were instrumented.
-    pub(super) fn end(mut self, status: Option<i32>) -> io::Result<Vec<Counted>> {
+    /// order, of those that were instrumented, and what the host has written.
+    pub(super) fn end(mut self, status: Option<i32>) -> io::Result<(Vec<Counted>, Vec<HostWrite>)> {
         for running in std::mem::take(&mut self.launches).into_values() {
             self.left_open(&running)?;
         }
@@ -255,7 +271,8 @@ impl<'a> Session<'a> {
             Some(status) => self.log.close(status)?,
             None => self.log.flush()?,
         }
-        Ok(self.units.into_iter().filter(|known| known.unit.is_ok()).map(|known| known.counted).collect())
+        let units = self.units.into_iter().filter(|known| known.unit.is_ok());
+        Ok((units.map(|known| known.counted).collect(), self.host_writes))
     }
 }
 

@@ -37,6 +37,7 @@ inline cudaError_t copy(void* to, const void* from, size_t bytes) {
     if (bytes == 0) return cudaSuccess;
     if (!to || !from || !fits(to, bytes) || !fits(from, bytes)) return result(cudaErrorInvalidValue);
     memmove(to, from, bytes);
+    Memory::the().host_wrote(to, bytes);
     return cudaSuccess;
 }
 
@@ -142,6 +143,7 @@ inline cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
     if (bytes == 0) return cudaSuccess;
     if (!memory || !raceproof::fits(memory, bytes)) return raceproof::result(cudaErrorInvalidValue);
     memset(memory, value, bytes);
+    raceproof::Memory::the().host_wrote(memory, bytes);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t = nullptr) {

@@ -266,6 +266,7 @@ inline void run_launch(Launch& launch, const std::string& arguments) {
     uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
     uint32_t block[3] = {launch.block.x, launch.block.y, launch.block.z};
     launch.log_id = log.launch(launch.kernel, grid, block, launch.dynamic_bytes, arguments.c_str());
+    memory.launched(launch.log_id + 1);
     watch_for_crashes();
     if constexpr (is_scheduled) begin_schedule(launch);
     Crew::the().run(launch);

@@ -19,6 +19,7 @@
 #define _GNU_SOURCE
 #include "launch.h"
 #include "substitute.h"
+#include "writes.h"
 
 #define SHOWN __attribute__((visibility("default")))
 
@@ -289,6 +290,51 @@ SHOWN cl_int clEnqueueTask(cl_command_queue queue, cl_kernel handle, cl_uint eve
                            cl_event* event) {
     const size_t one = 1;
     return clEnqueueNDRangeKernel(queue, handle, 1, NULL, &one, &one, event_count, events, event);
+}
+
+SHOWN cl_mem clCreateBuffer(cl_context context, cl_bits flags, size_t bytes, void* host, cl_int* code) {
+    need_library();
+    cl_mem buffer = library.clCreateBuffer(context, flags, bytes, host, code);
+    if (buffer) tell_written(buffer, 0, bytes);
+    return buffer;
+}
+
+SHOWN cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_uint blocks, size_t first, size_t bytes,
+                                  const void* from, cl_uint event_count, const cl_event* events, cl_event* event) {
+    need_library();
+    cl_int code = library.clEnqueueWriteBuffer(queue, buffer, blocks, first, bytes, from, event_count, events, event);
+    if (!code) tell_written(buffer, first, bytes);
+    return code;
+}
+
+SHOWN cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first, size_t to_first,
+                                 size_t bytes, cl_uint event_count, const cl_event* events, cl_event* event) {
+    need_library();
+    cl_int code =
+        library.clEnqueueCopyBuffer(queue, from, to, from_first, to_first, bytes, event_count, events, event);
+    if (!code) tell_written(to, to_first, bytes);
+    return code;
+}
+
+SHOWN cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_bytes,
+                                 size_t first, size_t bytes, cl_uint event_count, const cl_event* events,
+                                 cl_event* event) {
+    need_library();
+    if (!library.clEnqueueFillBuffer) return CL_INVALID_OPERATION;
+    cl_int code = library.clEnqueueFillBuffer(queue, buffer, pattern, pattern_bytes, first, bytes, event_count, events,
+                                              event);
+    if (!code) tell_written(buffer, first, bytes);
+    return code;
+}
+
+SHOWN void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_uint blocks, cl_bits flags, size_t first,
+                               size_t bytes, cl_uint event_count, const cl_event* events, cl_event* event,
+                               cl_int* code) {
+    need_library();
+    void* memory =
+        library.clEnqueueMapBuffer(queue, buffer, blocks, flags, first, bytes, event_count, events, event, code);
+    if (memory && flags & CL_MAP_WRITE_OR_INVALIDATE) tell_written(buffer, first, bytes);
+    return memory;
 }
 
 SHOWN cl_event clCreateUserEvent(cl_context context, cl_int* code) {

@@ -15,6 +15,8 @@
 //   counts       of a launch: the buffer that its kernel counted in (`counts.cl`)
 //   finished     a launch is over, and all of it was told
 //   cut          a launch is over, and why not all of it was told
+//   filled       the host writes to a buffer, where raceproof asks for that: what the process calls it, its bytes; the first byte that is
+//                written, and how many
 //   plain        a launch of which nothing is told, and why; an unknown unit is -1
 #pragma once
 

@@ -80,6 +80,15 @@ enum {
       (cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*, const size_t*, cl_uint, const cl_event*,    \
        cl_event*))                                                                                                     \
     F(cl_int, clEnqueueTask, (cl_command_queue, cl_kernel, cl_uint, const cl_event*, cl_event*))                       \
+    F(cl_mem, clCreateBuffer, (cl_context, cl_bits, size_t, void*, cl_int*))                                           \
+    F(cl_int, clEnqueueWriteBuffer,                                                                                    \
+      (cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void*, cl_uint, const cl_event*, cl_event*))           \
+    F(cl_int, clEnqueueCopyBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event*, cl_event*))                 \
+    F(cl_int, clEnqueueFillBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, const void*, size_t, size_t, size_t, cl_uint, const cl_event*, cl_event*))            \
+    F(void*, clEnqueueMapBuffer,                                                                                       \
+      (cl_command_queue, cl_mem, cl_uint, cl_bits, size_t, size_t, cl_uint, const cl_event*, cl_event*, cl_int*))      \
     F(cl_event, clCreateUserEvent, (cl_context, cl_int*))                                                              \
     F(cl_int, clSetUserEventStatus, (cl_event, cl_int))                                                                \
     F(cl_int, clSetEventCallback, (cl_event, cl_int, event_callback, void*))
@@ -88,14 +97,9 @@ enum {
 #define OTHER_FUNCTIONS(F)                                                                                             \
     F(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_bits, cl_int*))                            \
     F(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                               \
-    F(cl_mem, clCreateBuffer, (cl_context, cl_bits, size_t, void*, cl_int*))                                           \
     F(cl_int, clReleaseMemObject, (cl_mem))                                                                            \
     F(cl_int, clEnqueueReadBuffer,                                                                                     \
       (cl_command_queue, cl_mem, cl_uint, size_t, size_t, void*, cl_uint, const cl_event*, cl_event*))                 \
-    F(cl_int, clEnqueueWriteBuffer,                                                                                    \
-      (cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void*, cl_uint, const cl_event*, cl_event*))           \
-    F(cl_int, clEnqueueCopyBuffer,                                                                                     \
-      (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event*, cl_event*))                 \
     F(cl_int, clFinish, (cl_command_queue))                                                                            \
     F(cl_int, clFlush, (cl_command_queue))                                                                             \
     F(cl_int, clWaitForEvents, (cl_uint, const cl_event*))                                                             \
