@@ -7,6 +7,7 @@
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`cuda`]: the records of the cuda back end, and what nvcc says of instrumented text.
+//! - [`data_flow`]: which accesses runs make, and which loads read what which stores left.
 //! - [`execution`]: what `check` says of every CUDA fixture, against runs of its kernels.
 //! - [`fix`]: barriers that end races.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
@@ -47,6 +48,7 @@ mod cli;
 mod contracts;
 mod cover;
 mod cuda;
+mod data_flow;
 mod effort;
 mod execution;
 mod fix;

@@ -43,7 +43,12 @@ pub fn missed(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
 /// Writes how much is reached.
 pub fn totals(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     for (name, total) in coverage.totals.named() {
-        writeln!(out, "{name:<9}{}", share(total))?;
+        // Names of eight letters leave room for three digits.
+        let share = share(total);
+        match name.len() {
+            ..9 => writeln!(out, "{name:<9}{share}")?,
+            _ => writeln!(out, "{name} {}", share.trim_start())?,
+        }
     }
     Ok(())
 }

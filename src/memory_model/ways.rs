@@ -1,6 +1,6 @@
 //! The ways in which what a store leaves comes to a load: who reads it, and what lies between.
 //!
-//! They are the classes of data-flow coverage (docs/PAPERS.md, "Peng 2019, section 3"). A *barrier* here is one of the block
+//! They are the classes of data-flow coverage (docs/PAPERS.md, "Peng 2019, section 3.3"). A *barrier* here is one of the block
 //! or of the grid that orders the memory; threads of a warp that meet stay in their interval.
 //!
 //! Deliberately absent: which stores and loads there are, and whether something orders the two.

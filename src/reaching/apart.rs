@@ -26,7 +26,7 @@ pub(super) struct Apart<'a> {
 }
 
 impl<'a> Apart<'a> {
-    pub(super) fn of(kernel: &Kernel, protocol: &'a Protocol) -> Self {
+    pub(super) fn of(kernel: &Kernel, protocol: &'a Protocol, known: [Option<u32>; 3]) -> Self {
         let mut without_order = protocol.clone();
         without_order.fences = crate::arena::Arena::new();
         let ids: Vec<AccessId> = without_order.accesses.handles().collect();
@@ -40,6 +40,7 @@ impl<'a> Apart<'a> {
         // A dimension that nothing asks for has one thread, or one block.
         let matters = extents::that_matter(kernel);
         let [block, grid] = matters.map(|axes| axes.map(|matters| (!matters).then_some(1)));
+        let block = [0, 1, 2].map(|axis| known[axis].or(block[axis]));
         let with_claims = RefCell::new(without_order.clone());
         let scope = Scope { block, grid, ..Scope::default() };
         Apart { protocol, without_order, with_claims, intervals, scope }

@@ -23,7 +23,7 @@ impl Passed {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Step {
     Access(AccessId),
     Sync(SyncId),
     /// Where arms meet, where loops begin, and the ends of the kernel.
@@ -32,7 +32,7 @@ enum Place {
 
 /// The paths.
 pub(super) struct Graph {
-    places: Vec<Place>,
+    places: Vec<Step>,
     next: Vec<Vec<usize>>,
     at: BTreeMap<AccessId, usize>,
     syncs: BTreeMap<SyncId, (SyncScope, SyncMemory)>,
@@ -45,20 +45,20 @@ impl Graph {
     pub(super) fn of(protocol: &Protocol) -> Graph {
         let syncs = protocol.syncs.iter().map(|(id, sync)| (id, (sync.scope, sync.memory))).collect();
         let mut graph = Graph { places: Vec::new(), next: Vec::new(), at: BTreeMap::new(), syncs, end: 0 };
-        let start = graph.add(Place::Joint, None);
+        let start = graph.add(Step::Joint, None);
         let last = graph.block(protocol, &protocol.body, start);
-        graph.end = graph.add(Place::Joint, Some(last));
+        graph.end = graph.add(Step::Joint, Some(last));
         graph
     }
 
-    fn add(&mut self, place: Place, behind: Option<usize>) -> usize {
+    fn add(&mut self, place: Step, behind: Option<usize>) -> usize {
         let number = self.places.len();
         self.places.push(place);
         self.next.push(Vec::new());
         if let Some(behind) = behind {
             self.next[behind].push(number);
         }
-        if let Place::Access(id) = place {
+        if let Step::Access(id) = place {
             self.at.insert(id, number);
         }
         number
@@ -68,17 +68,17 @@ impl Graph {
     fn block(&mut self, protocol: &Protocol, nodes: &[Node], mut last: usize) -> usize {
         for node in nodes {
             last = match node {
-                Node::Access(id) => self.add(Place::Access(*id), Some(last)),
-                Node::Sync(id) => self.add(Place::Sync(*id), Some(last)),
+                Node::Access(id) => self.add(Step::Access(*id), Some(last)),
+                Node::Sync(id) => self.add(Step::Sync(*id), Some(last)),
                 Node::Fence(_) => last,
                 Node::If { then, otherwise, .. } => {
                     let ends = [self.block(protocol, then, last), self.block(protocol, otherwise, last)];
-                    let joint = self.add(Place::Joint, None);
+                    let joint = self.add(Step::Joint, None);
                     ends.into_iter().for_each(|end| self.next[end].push(joint));
                     joint
                 }
                 Node::Loop(id, body) => {
-                    let head = self.add(Place::Joint, Some(last));
+                    let head = self.add(Step::Joint, Some(last));
                     let end = self.block(protocol, body, head);
                     self.next[end].push(head);
                     if turns::is_certain(protocol, *id) { end } else { head }
@@ -88,7 +88,7 @@ impl Graph {
         last
     }
 
-    /// What is passed on the ways from behind an access to another one, or round to itself, that lead through none of `killers`.
+    /// What is passed on the paths from behind an access to another one, or round to itself, that lead through none of `killers`.
     pub(super) fn paths(
         &self,
         from: AccessId,
@@ -108,8 +108,8 @@ impl Graph {
                 found.insert(passed);
             }
             let passed = match self.places[at] {
-                Place::Access(id) if killers.contains(&id) => continue,
-                Place::Sync(id) => {
+                Step::Access(id) if killers.contains(&id) => continue,
+                Step::Sync(id) => {
                     self.syncs.get(&id).map_or(passed, |&(scope, memory)| passed.and(orders(scope, memory)))
                 }
                 _ => passed,
@@ -136,7 +136,7 @@ impl Graph {
             if at == to {
                 return true;
             }
-            let is_killer = matches!(self.places[at], Place::Access(id) if killers.contains(&id));
+            let is_killer = matches!(self.places[at], Step::Access(id) if killers.contains(&id));
             if !std::mem::replace(&mut seen[at], true) && !is_killer {
                 open.extend(&self.next[at]);
             }

@@ -50,8 +50,8 @@ pub struct Reaching {
     pub is_cut: bool,
 }
 
-/// The pairs of a kernel.
-pub fn reaching(kernel: &Kernel, protocol: &Protocol) -> Reaching {
+/// The pairs of a kernel, in launches with blocks of these extents, as far as they are known.
+pub fn reaching(kernel: &Kernel, protocol: &Protocol, block: [Option<u32>; 3]) -> Reaching {
     let space = |access: &Access| protocol.arrays[access.array].space;
     let shared = |space: Space| matches!(space, Space::Shared | Space::Distributed | Space::Global);
     let all: Vec<AccessId> =
@@ -62,7 +62,7 @@ pub fn reaching(kernel: &Kernel, protocol: &Protocol) -> Reaching {
     let room = Room {
         protocol,
         graph: Graph::of(protocol),
-        apart: Apart::of(kernel, protocol),
+        apart: Apart::of(kernel, protocol, block),
         hands_over: hands_over(protocol),
     };
     let mut found = Reaching::default();

@@ -9,13 +9,17 @@ use crate::protocol::infer::infer;
 type Found = (Vec<(usize, usize, Way)>, Vec<usize>, Vec<usize>);
 
 fn found(body: &str) -> Found {
+    found_for([None; 3], body)
+}
+
+fn found_for(block: [Option<u32>; 3], body: &str) -> Found {
     let text = format!(
         "kernel k(n: i32) {{\n  global param a: element 4\n  shared s: element 4, size 256\n  var t: i32\n  var g: i32\n  \
          var v: i32\n  var k: i32\n  let t = convert<i32>(tid.x)\n  let g = convert<i32>(bid.x * 64 + tid.x)\n{body}\n}}\n"
     );
     let kernel = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let protocol = infer(&kernel);
-    let reaching = reaching(&kernel, &protocol);
+    let reaching = reaching(&kernel, &protocol, block);
     assert!(!reaching.is_cut);
     let site = |id| protocol.accesses[id].site.index();
     let pairs = reaching.pairs.iter().map(|&(store, load, way)| (site(store), site(load), way));
@@ -112,4 +116,11 @@ fn a_loop_that_has_a_turn_for_certain_is_not_skipped() {
     };
     assert_eq!(with("n"), [0, 2]);
     assert_eq!(with("8"), [2]);
+}
+
+#[test]
+fn the_size_of_blocks_may_keep_rows_apart() {
+    let body = "write s[convert<i64>(t) * 4; 4] := 0 @0\nsync block shared global @1\nlet v = read s[convert<i64>(t + 16) * 4; 4] @2";
+    assert_eq!(found_for([Some(32), None, None], body).0, [(0, 2, HandedOver)]);
+    assert_eq!(found_for([Some(16), Some(1), Some(1)], body).0, []);
 }

@@ -1,6 +1,7 @@
 //! Accesses and pairs that the models of the kernels foresee.
 //!
-//! Pairs of one kernel are those of [`reaching`](crate::reaching). Between two launches there is a pair where a run gave both an
+//! Pairs of one kernel are those of [`reaching`](crate::reaching), for the extents that all launches of a run gave its blocks: a kernel
+//! is written for some, and what others would allow is no pair of a test that never makes them. Between two launches there is a pair where a run gave both an
 //! allocation: a store that may be the last to an array of the first launch, and a load that may be the first of an array of
 //! the second, if both arrays lay in one allocation and the host did not write all of it in between. What host code hands to
 //! kernels is not read from its text: a pair between kernels that no run launched is not foreseen.
@@ -18,6 +19,7 @@ use crate::source::SourceMap;
 use crate::trace::format::{self, Launch, Log};
 use crate::trace::pairs::HostWrite;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// What is foreseen, by sites.
 #[derive(Default)]
@@ -49,13 +51,10 @@ enum Named {
 pub(super) fn foreseen(subjects: &[Subject<'_>], sites: &Sites, (log, host): (&Log, &[HostWrite])) -> Foreseen {
     let mut foreseen = Foreseen::default();
     let mut ends = Vec::new();
-    let mut first = 0;
     for subject in subjects {
-        let own = first..first + subject.file.unit.sites.len();
-        first = own.end;
         let Some((_, main)) = subject.file.sources.files().next() else { continue };
         let (path, text) = (main.path.clone(), main.text.to_string());
-        let looked = isolated(|| of_file(subject, sites, (&path, &text)));
+        let looked = isolated(|| of_file(subject, sites, (&path, &text), log));
         match looked {
             Ok((of_file, of_kernels)) => {
                 foreseen.accesses.extend(of_file.accesses);
@@ -63,10 +62,9 @@ pub(super) fn foreseen(subjects: &[Subject<'_>], sites: &Sites, (log, host): (&L
                 foreseen.notes.extend(of_file.notes);
                 ends.extend(of_kernels);
             }
-            Err(_) => {
-                // All that is not known to be of one thread may be shared.
-                foreseen.accesses.extend(own);
-                foreseen.notes.push(format!("{}: no pairs are foreseen: raceproof failed on it", path.display()));
+            Err(panic) => {
+                let path = path.display();
+                foreseen.notes.push(format!("{path}: a bug in raceproof: nothing is foreseen of its kernels: {panic}"));
             }
         }
     }
@@ -76,25 +74,40 @@ pub(super) fn foreseen(subjects: &[Subject<'_>], sites: &Sites, (log, host): (&L
 }
 
 /// The same for the kernels of one file, each for itself.
-fn of_file(subject: &Subject<'_>, sites: &Sites, (path, text): (&std::path::Path, &str)) -> (Foreseen, Vec<Ends>) {
+fn of_file(subject: &Subject<'_>, sites: &Sites, (path, text): (&Path, &str), log: &Log) -> (Foreseen, Vec<Ends>) {
     let file = read(path, text, subject.options).launched;
     let (mut foreseen, mut ends) = (Foreseen::default(), Vec::new());
     for function in selected(&file.program, subject.options) {
         let model = model(&file, function, subject.options);
-        ends.push(of_kernel((&model.kernel, &model.protocol), &file.program.sources, sites, &mut foreseen));
+        let block = block_of(&model.kernel.name, log);
+        let kernel = (&model.kernel, &model.protocol, block);
+        ends.push(of_kernel(kernel, &file.program.sources, sites, &mut foreseen));
     }
     (foreseen, ends)
 }
 
+/// The extents that blocks of a kernel have in all of its launches.
+fn block_of(kernel: &str, log: &Log) -> [Option<u32>; 3] {
+    let launches = log.launches.values().filter(|launch| is_named(kernel, &launch.kernel));
+    let blocks: BTreeSet<[u32; 3]> = launches.map(|launch| launch.block).collect();
+    let same = |axis: usize| {
+        let first = blocks.first()?[axis];
+        blocks.iter().all(|block| block[axis] == first).then_some(first)
+    };
+    [same(0), same(1), same(2)]
+}
+
 fn of_kernel(
-    (kernel, protocol): (&Kernel, &Protocol),
+    (kernel, protocol, block): (&Kernel, &Protocol, [Option<u32>; 3]),
     sources: &SourceMap,
     sites: &Sites,
     foreseen: &mut Foreseen,
 ) -> Ends {
     let name = &kernel.name;
     if kernel.anything_may_happen() {
-        foreseen.notes.push(format!("{name} is not understood in full: not all of its pairs are foreseen"));
+        foreseen
+            .notes
+            .push(format!("{name} is not understood in full: not all of its accesses and pairs are foreseen"));
     }
     let is_shared = |space| matches!(space, Space::Shared | Space::Distributed | Space::Global);
     let of_access = |id: AccessId| {
@@ -104,7 +117,7 @@ fn of_kernel(
     };
     let of: BTreeMap<AccessId, Vec<usize>> = protocol.accesses.handles().map(|id| (id, of_access(id))).collect();
     foreseen.accesses.extend(of.values().flatten());
-    let reaching = reaching(kernel, protocol);
+    let reaching = reaching(kernel, protocol, block);
     if reaching.is_cut {
         foreseen.notes.push(format!("{name} has too many accesses: none of its pairs are foreseen"));
     }

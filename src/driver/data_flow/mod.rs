@@ -4,7 +4,7 @@
 //! ([`foreseen`]); both meet at the places of the text. What happened and was not foreseen counts as well.
 //!
 //! An access is one of those that count if the model has it as one to shared or global memory, or if a run made it as such. Sites
-//! that are neither lead to memory of one thread, as far as the kernels of their file are understood.
+//! that are neither lead to memory of one thread; or they stand in code that the model has not, which is noted.
 //!
 //! Deliberately absent: constant memory, images and textures, which kernels do not write; and what is not logged.
 
@@ -41,7 +41,11 @@ pub fn data_flow_of(hosted: &Hosted) -> Result<DataFlow, PairsError> {
         .iter()
         .map(|HostText { file, options, .. }| Subject { file, options, language: Language::OpenCl })
         .collect();
-    composed(&subjects, &hosted.left_out, (&hosted.log, &hosted.host_writes))
+    let mut flow = composed(&subjects, &hosted.left_out, (&hosted.log, &hosted.host_writes))?;
+    if hosted.unlogged > 0 {
+        flow.notes.push("not all launches are logged: what the others access is not known".to_owned());
+    }
+    Ok(flow)
 }
 
 fn composed(
@@ -49,7 +53,8 @@ fn composed(
     left_out: &[String],
     (log, host): (&Path, &[HostWrite]),
 ) -> Result<DataFlow, PairsError> {
-    let outcome = pairs(log, host, MEMORY)?;
+    // A program that launches nothing leaves no log.
+    let outcome = if log.exists() { pairs(log, host, MEMORY)? } else { Outcome::default() };
     let sites = Sites::of(subjects);
     let foreseen = foreseen::foreseen(subjects, &sites, (&outcome.log, host));
     let mut flow = seen(&sites, &outcome);
