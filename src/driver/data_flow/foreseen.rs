@@ -113,7 +113,7 @@ fn of_kernel(
     let of_access = |id: AccessId| {
         let access = &protocol.accesses[id];
         let span = protocol.sites[access.site].span.filter(|_| is_shared(protocol.arrays[access.array].space));
-        span.map(|span| sites.of_access(sources, span, access.kind)).unwrap_or_default()
+        span.map(|span| sites.that_log(sources, span, access.kind)).unwrap_or_default()
     };
     let of: BTreeMap<AccessId, Vec<usize>> = protocol.accesses.handles().map(|id| (id, of_access(id))).collect();
     foreseen.accesses.extend(of.values().flatten());

@@ -60,8 +60,8 @@ fn composed(
     let mut flow = seen(&sites, &outcome);
     flow.accesses.extend(foreseen.accesses.iter().map(|&site| access(site, &Accesses::default(), &sites)));
     flow.pairs.extend(foreseen.pairs.into_iter().map(|(store, load, way)| {
-        let language = sites.language(load);
-        let (store, load) = (sites.place(store), sites.place(load));
+        let language = sites.language_of_site(load);
+        let (store, load) = (sites.place_of_site(store), sites.place_of_site(load));
         Pair { store, load, language, way, bytes: 0, foreseen: true }
     }));
     flow.notes.extend(foreseen.notes);
@@ -71,19 +71,31 @@ fn composed(
 
 /// What the run shows.
 fn seen(sites: &Sites, outcome: &Outcome) -> DataFlow {
-    let known = |site: u32| sites.has(site as usize);
+    let known = |site: u32| sites.knows_site(site as usize);
     let accesses = outcome.accesses.iter().filter(|(site, _)| known(**site));
     let accesses = accesses.map(|(&site, did)| access(site as usize, did, sites)).collect();
     let pairs = outcome.pairs.iter().filter(|((store, load, _), _)| known(*store) && known(*load));
     let pairs = pairs.map(|(&(store, load, way), &bytes)| {
         let (store, load) = (store as usize, load as usize);
-        let language = sites.language(load);
-        Pair { store: sites.place(store), load: sites.place(load), language, way, bytes, foreseen: false }
+        let language = sites.language_of_site(load);
+        Pair {
+            store: sites.place_of_site(store),
+            load: sites.place_of_site(load),
+            language,
+            way,
+            bytes,
+            foreseen: false,
+        }
     });
     let unordered = outcome.unordered.iter().filter(|((store, load), _)| known(*store) && known(*load));
     let unordered = unordered.map(|(&(store, load), &bytes)| {
         let (store, load) = (store as usize, load as usize);
-        Unordered { store: sites.place(store), load: sites.place(load), language: sites.language(load), bytes }
+        Unordered {
+            store: sites.place_of_site(store),
+            load: sites.place_of_site(load),
+            language: sites.language_of_site(load),
+            bytes,
+        }
     });
     DataFlow { accesses, pairs: pairs.collect(), unordered: unordered.collect(), notes: outcome.problems.clone() }
 }
@@ -99,9 +111,9 @@ fn access(site: usize, did: &Accesses, sites: &Sites) -> Access {
     let further = (did.further.times > 0).then(|| interval(None, &did.further));
     let intervals = did.intervals.iter().map(|(&barriers, of)| interval(Some(barriers), of)).chain(further);
     Access {
-        place: sites.place(site),
-        language: sites.language(site),
-        access: sites.kind(site).word().to_owned(),
+        place: sites.place_of_site(site),
+        language: sites.language_of_site(site),
+        access: sites.kind_of_site(site).word().to_owned(),
         reads: did.reads,
         writes: did.writes,
         distinct_intervals: did.distinct(),

@@ -40,24 +40,24 @@ impl Sites {
         sites
     }
 
-    pub(super) fn has(&self, site: usize) -> bool {
+    pub(super) fn knows_site(&self, site: usize) -> bool {
         site < self.all.len()
     }
 
-    pub(super) fn place(&self, site: usize) -> Place {
+    pub(super) fn place_of_site(&self, site: usize) -> Place {
         self.all[site].0.clone()
     }
 
-    pub(super) fn kind(&self, site: usize) -> SiteKind {
+    pub(super) fn kind_of_site(&self, site: usize) -> SiteKind {
         self.all[site].1
     }
 
-    pub(super) fn language(&self, site: usize) -> Language {
+    pub(super) fn language_of_site(&self, site: usize) -> Language {
         self.all[site].2
     }
 
     /// The sites that log an access of the model: those that begin where it does, or else the first ones within it.
-    pub(super) fn of_access(&self, sources: &SourceMap, span: Span, kind: AccessKind) -> Vec<usize> {
+    pub(super) fn that_log(&self, sources: &SourceMap, span: Span, kind: AccessKind) -> Vec<usize> {
         let start = start_of(sources, span);
         let end = sources.end_position(span);
         let fits = |site: &&usize| does(self.all[**site].1, kind);

@@ -26,7 +26,6 @@ pub(super) fn walk(
     for chunk in &log.chunks {
         chunks.entry(chunk.launch).or_default().push(*chunk);
     }
-    let ordered: FxHashSet<u32> = log.synchronisations.iter().map(|chunk| chunk.launch).collect();
     let mut walk = Walk::new(log, window);
     let mut host = host.iter().peekable();
     for (launch, mut chunks) in chunks {
@@ -34,7 +33,7 @@ pub(super) fn walk(
             walk.lasting.write(write.allocation, write.bytes.clone(), None);
         }
         chunks.sort_by_key(|chunk| (chunk.stream, chunk.part));
-        walk.begin(launch, ordered.contains(&launch));
+        walk.begin(launch);
         // What is behind a barrier of the grid comes when all that is before it has been.
         let mut spans = vec![0..u32::MAX; chunks.len()];
         let mut phase = 0;
@@ -85,6 +84,8 @@ struct Now {
 struct Walk<'a> {
     log: &'a Log,
     window: &'a Window<'a>,
+    /// Launches with fences, or with atomics that have an order.
+    ordered: FxHashSet<u32>,
     /// Global memory, and what else outlives blocks.
     lasting: Cells,
     /// Shared memory, of one block after the other.
@@ -190,6 +191,7 @@ impl<'a> Walk<'a> {
         Walk {
             log,
             window,
+            ordered: log.synchronisations.iter().map(|chunk| chunk.launch).collect(),
             lasting: Cells::default(),
             of_block: Cells::default(),
             launch: Launch::default(),
@@ -203,7 +205,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn begin(&mut self, id: u32, is_ordered: bool) {
+    fn begin(&mut self, id: u32) {
+        let is_ordered = self.ordered.contains(&id);
         self.launch = Launch { id, is_ordered, ..Launch::default() };
     }
 
