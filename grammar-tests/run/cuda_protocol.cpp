@@ -155,10 +155,16 @@ int main(int, char** arguments) {
     unsigned* count = memory<unsigned>(1);
     Wide* copies = memory<Wide>(4);
     setenv("RACEPROOF_LOG", arguments[2], 1);
-    static RaceproofUnit unit{SITES,
+    // Another unit of the program, told first: what is said of the one below counts from where this one ends.
+    static r::Context context_of_the_other;
+    static RaceproofUnit other{"no_other",
+                               "0\tread\tother.cu\t1\t1\t1\t2\tx\tf\t\n1\twrite\tother.cu\t2\t1\t2\t2\tx\tf\t\n",
+                               "f\tx\n", "tile\n", "other.cu:3:5: inline assembly in f\n", &context_of_the_other};
+    raceproof_register_unit(&other);
+    static RaceproofUnit unit{"no_other", SITES,
                               "turned\ta\tb\tn\tfactor\tcolor\tyes\tpair\tbig\ntoo_early\ta\ntiles\ta\tcount\trounds\nsmall_tiles\ta\n"
                               "wide_copies\tto\tfrom\tend\nastray\ta\n",
-                              "row\n", 0, &r::context};
+                              "row\n", "", &r::context};
     raceproof_register_unit(&unit);
     r::Session::the().add_memory(a, 2 * 64 * 64 * sizeof(int), raceproof_under_test::Space::global);
     r::Session::the().add_memory(b, 32 * sizeof(float), raceproof_under_test::Space::global);

@@ -272,7 +272,8 @@ pub fn run(program: &Program, options: &RunOptions, stop: Stop<'_>) -> Result<Ou
     command.env("RACEPROOF_SEED", options.seed.to_string());
     match &options.log {
         Some(log) => command.env("RACEPROOF_LOG", log).env("RACEPROOF_HOST_WRITES", program.file_of_host_writes()),
-        None => command.env_remove("RACEPROOF_LOG").env_remove("RACEPROOF_HOST_WRITES"),
+        // Without a name some programs choose one.
+        None => command.env("RACEPROOF_LOG", "").env_remove("RACEPROOF_HOST_WRITES"),
     };
     if let Some(workers) = options.workers {
         command.env("RACEPROOF_WORKERS", workers.to_string());

@@ -58,6 +58,7 @@ mod token_edits;
 mod tokens;
 mod within;
 
+pub use native::unlogged;
 pub use notes::LeftOut;
 pub use sites::{Site, SiteKind};
 pub use tokens::{numbered, place_of};
@@ -196,7 +197,7 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
         Backend::Cpu => whole(source, &body, &notes),
-        Backend::Cuda => native::whole(source, &body, &notes.sites, &registered),
+        Backend::Cuda => native::whole(source, &body, &notes, &registered),
     };
     let Notes { sites, points, mutants, left_out, unordered, uncounted, .. } = notes;
     Ok(Instrumented {

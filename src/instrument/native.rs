@@ -9,15 +9,18 @@
 
 use super::callees::counting;
 use super::items::Walker;
+use super::notes::{LeftOut, Notes};
 use super::registered::Registered;
-use super::sites::{self, Site};
+use super::sites;
+use super::token_edits::quoted;
 use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
 use crate::builtins::functions::function;
 use crate::builtins::{Builtin, atomics, groups, phases, pipelines};
-use crate::source::{Language, Span};
+use crate::source::{Language, SourceMap, Span};
 use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
 use std::fmt::Write;
 use std::ops::Range;
+use std::path::Path;
 
 /// Whether a call orders threads in a way that the runtime does not log.
 fn is_unfollowed(meaning: Option<&Builtin>, name: &str) -> bool {
@@ -47,8 +50,9 @@ pub(super) fn for_device(message: &str) -> String {
     format!("#ifdef __CUDA_ARCH__\n{message}\n#endif")
 }
 
-/// The body between what it needs before its first line and the tables of sites, kernels and shared variables.
-pub(super) fn whole(source: &Source<'_>, body: &str, sites: &[Site], registered: &Registered) -> String {
+/// The body between what it needs before its first line and the tables: of sites, kernels, shared variables, and what is
+/// not logged. They are in the object of the unit, so that a program knows its units wherever they were compiled.
+pub(super) fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>, registered: &Registered) -> String {
     let mut text = String::new();
     if source.output.missing_includes.iter().any(|include| include.name.starts_with(GROUPS)) {
         text.push_str("#define RACEPROOF_GROUPS 1\n");
@@ -60,7 +64,7 @@ pub(super) fn whole(source: &Source<'_>, body: &str, sites: &[Site], registered:
     }
     add_body(&mut text, source, body);
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::unit raceproof_unit(R\"raceproof(");
-    text.push_str(&sites::table(sites, &source.output.sources));
+    text.push_str(&sites::table(&notes.sites, &source.output.sources));
     text.push_str(")raceproof\", R\"raceproof(");
     for kernel in &registered.kernel_parameters {
         text.extend([&kernel.join("\t"), "\n"]);
@@ -69,8 +73,32 @@ pub(super) fn whole(source: &Source<'_>, body: &str, sites: &[Site], registered:
     for name in &registered.shared {
         text.extend([name, "\n"]);
     }
+    text.push_str(")raceproof\", R\"raceproof(");
+    for left_out in &notes.left_out {
+        text.extend([&line(left_out, &source.output.sources), "\n"]);
+    }
     text.push_str(")raceproof\");\n");
     text
+}
+
+/// What is not logged, and where.
+fn line(left_out: &LeftOut, sources: &SourceMap) -> String {
+    let place = sites::place(left_out.span, sources);
+    let inside = if left_out.function.is_empty() { String::new() } else { format!(" in {}", left_out.function) };
+    sites::field(&format!("{place}: {}{inside}", left_out.what))
+}
+
+/// A unit as the user wrote it, which says of itself in one line that it is not logged.
+pub fn unlogged(path: &Path, text: &str, why: &str) -> String {
+    let path = path.display().to_string();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    // It stands between quotes: a standard before C++11 has no other texts.
+    let line = quoted(&sites::field(&format!("{path}: none of its kernels is logged: {why}")));
+    format!(
+        "#include \"unlogged.hpp\"\n#line 1 {}\n{text}{end}#line 1 \"<unlogged>\"\n\
+         static ::raceproof_cuda::unlogged raceproof_unit({line});\n",
+        quoted(&path)
+    )
 }
 
 impl Walker<'_> {

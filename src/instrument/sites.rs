@@ -71,7 +71,13 @@ pub(super) fn table(sites: &[Site], sources: &SourceMap) -> String {
     text
 }
 
+/// `path:line:column`.
+pub(super) fn place(span: Span, sources: &SourceMap) -> String {
+    let (file, position) = (sources.visible(span).file, sources.start_position(span));
+    format!("{}:{}:{}", sources.file(file).path.display(), position.line, position.column)
+}
+
 /// A field cannot hold what separates fields.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,12 +3,18 @@
 //! [`build`] writes the runtime and the instrumented units into a scratch directory and makes a program of them, in which
 //! the linker puts the runtime in the place of the functions that allocate and launch. Running it is as for any program.
 //!
+//! Instead of building a program itself it can make the logged objects of a build of the user's: [`command`] says what a
+//! command of that build makes, [`object`] what becomes of an object.
+//!
 //! `RACEPROOF_CUDA_ARCH` names the architectures to compile for, such as `75,90`; otherwise it is that of the GPU, and
 //! without a GPU nothing is built.
 //!
 //! Deliberately absent: separate compilation of device code (`-rdc`). What libraries access is not logged.
 
+pub mod command;
+pub mod dryrun;
 pub mod nvcc;
+pub mod object;
 
 use super::ExecuteError;
 use super::process::{self, Ended};
@@ -26,7 +32,6 @@ struct Source {
     path: PathBuf,
     directory: PathBuf,
     language: &'static str,
-    first_site: usize,
 }
 
 /// Whether programs can be built and run here: there is a GPU, and an nvcc.
@@ -48,14 +53,11 @@ pub fn build(
 ) -> Result<Program, ExecuteError> {
     let nvcc = nvcc::find()?;
     let architectures = architectures()?;
-    for file in runtime::cuda_files() {
-        scratch.write(&format!("runtime/{}", file.path), &file.text)?;
-    }
+    let runtime = object::write_runtime(scratch)?;
     let mut sources = sources(units, scratch)?;
     let openmp = sources.iter().any(|source| wants_openmp(&source.path));
     // It sees launches even where nothing is logged.
-    let path = scratch.path().join("runtime").join(runtime::CUDA_UNIT);
-    sources.push(Source { directory: parent(&path), path, language: "cu", first_site: 0 });
+    sources.push(Source { path: runtime.join(runtime::CUDA_UNIT), directory: runtime, language: "c++" });
     let threads = if openmp { "-fopenmp" } else { "-pthread" };
     let mut objects: Vec<OsString> = Vec::new();
     for (number, source) in sources.iter().enumerate() {
@@ -77,16 +79,14 @@ pub fn build(
 
 fn sources(units: &[Unit], scratch: &Scratch) -> Result<Vec<Source>, ExecuteError> {
     let mut sources = Vec::new();
-    let mut first_site = 0;
     for (number, unit) in units.iter().enumerate() {
         match unit {
-            Unit::Instrumented { text, sites, directory, .. } => {
+            Unit::Instrumented { text, directory, .. } => {
                 let path = scratch.write(&format!("unit{number}.cu"), text)?;
-                sources.push(Source { path, directory: directory.clone(), language: "cu", first_site });
-                first_site += sites;
+                sources.push(Source { path, directory: directory.clone(), language: "cu" });
             }
             Unit::Plain(path) => {
-                sources.push(Source { path: path.clone(), directory: parent(path), language: "c++", first_site });
+                sources.push(Source { path: path.clone(), directory: parent(path), language: "c++" });
             }
         }
     }
@@ -126,15 +126,15 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions, architectu
         // Logging takes registers; with more than these a block of 1024 threads could no longer be launched.
         arguments.push("-maxrregcount=64".into());
     }
-    arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
     if options.logging == Logging::Plain {
         arguments.push("-DRACEPROOF_PLAIN".into());
     }
     for (name, value) in &options.defines {
         arguments.push(format!("-D{name}={value}").into());
     }
+    // The runtime's last, whose names the program may have, too.
     let runtime = scratch.path().join("runtime");
-    for directory in [&runtime, &source.directory].into_iter().chain(&options.include_dirs) {
+    for directory in std::iter::once(&source.directory).chain(&options.include_dirs).chain([&runtime]) {
         arguments.extend(["-I".into(), directory.clone().into()]);
     }
     arguments
@@ -153,23 +153,29 @@ fn link(nvcc: &Nvcc, threads: &str, architectures: &[OsString]) -> Vec<OsString>
 }
 
 fn call(nvcc: &Nvcc, arguments: &[OsString], scratch: &Scratch, stop: Stop<'_>) -> Result<(), ExecuteError> {
-    let messages = scratch.path().join("compiler.txt");
-    let written = |cause| ExecuteError::Write { path: messages.clone(), cause };
     let mut command = Command::new(&nvcc.program);
     if let Some(host) = host_compiler() {
         command.arg("-ccbin").arg(host);
     }
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments);
+    quietly(command.env("LC_ALL", "C"), scratch, stop).map(drop)
+}
+
+/// Runs a tool, and gives what it says; if it fails, as an error.
+pub fn quietly(command: &mut Command, scratch: &Scratch, stop: Stop<'_>) -> Result<String, ExecuteError> {
+    let messages = scratch.path().join("compiler.txt");
+    let written = |cause| ExecuteError::Write { path: messages.clone(), cause };
     // nvcc leaves many files behind when it is interrupted.
-    command.env("TMPDIR", scratch.path()).env("LC_ALL", "C");
+    command.env("TMPDIR", scratch.path()).stdin(Stdio::null());
     let out = File::create(&messages).map_err(written)?;
     // Some of its messages, those of the device's compiler among them, go to standard output.
     command.stdout(out.try_clone().map_err(written)?).stderr(out);
-    if process::run(&mut command, None, stop)? == Ended::Exited(0) {
-        return Ok(());
-    }
+    let ended = process::run(command, None, stop)?;
     let messages = String::from_utf8_lossy(&fs::read(&messages).unwrap_or_default()).into_owned();
-    Err(ExecuteError::Compile { messages, unsupported: Vec::new() })
+    match ended {
+        Ended::Exited(0) => Ok(messages),
+        _ => Err(ExecuteError::Compile { messages, unsupported: Vec::new() }),
+    }
 }
 
 /// The compiler for the host's part, if the user names one.

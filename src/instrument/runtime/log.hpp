@@ -46,6 +46,9 @@ enum class Kind : std::uint8_t {
 // reach it (distributed).
 enum class Space : std::uint8_t { global, constant, shared, managed, distributed };
 
+// What the log does not have of what the program did. Single places leave the rest as it is; more makes it incomplete.
+enum class Lack : std::uint8_t { places, more };
+
 // How many syncs a thread has passed: of the whole grid, of its whole block, and of aligned groups of at least
 // 2, 4, 8, 16, 32 threads of its block. A sync of the block need not be counted in `tile`.
 struct Epochs {
@@ -81,10 +84,20 @@ inline bool operator==(const Epochs& one, const Epochs& other) {
 
 namespace log_detail {
 
-constexpr std::uint32_t format_version = 4;
+constexpr std::uint32_t format_version = 5;
 constexpr std::uint32_t chunk_magic = 0x4b435052;  // "RPCK"
 
-enum class Chunk : std::uint32_t { sites = 1, launch, allocation, release, accesses, finished, end, synchronisations };
+enum class Chunk : std::uint32_t {
+  sites = 1,
+  launch,
+  allocation,
+  release,
+  accesses,
+  finished,
+  end,
+  synchronisations,
+  left_out = 10
+};
 
 // What a step of the stream of a chunk of accesses is; the low three bits of its number.
 enum Op : std::uint64_t { op_next, op_known_jump, op_jump, op_stride, op_literal, op_thread, op_epochs, op_block };
@@ -624,6 +637,14 @@ class Log {
     log_detail::Bytes payload;
     log_detail::put_text(payload, table);
     file_.write(log_detail::Chunk::sites, payload);
+  }
+
+  // Something is not logged: one line, with its place.
+  void left_out(Lack how, const char* what) {
+    log_detail::Bytes payload;
+    log_detail::put(payload, static_cast<std::uint64_t>(how));
+    log_detail::put_text(payload, what);
+    file_.write(log_detail::Chunk::left_out, payload);
   }
 
   // A launch begins. `arguments` has one line `name=value` for each argument whose value is known.

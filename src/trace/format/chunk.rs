@@ -36,11 +36,13 @@ pub enum ChunkKind {
     Synchronisations,
     /// What part of a log this one is.
     Shard,
+    /// Something that is not logged.
+    LeftOut,
 }
 
 impl ChunkKind {
     /// All kinds; the position plus 1 is the number in the log.
-    pub const ALL: [ChunkKind; 9] = [
+    pub const ALL: [ChunkKind; 10] = [
         ChunkKind::Sites,
         ChunkKind::Launch,
         ChunkKind::Allocation,
@@ -50,6 +52,7 @@ impl ChunkKind {
         ChunkKind::End,
         ChunkKind::Synchronisations,
         ChunkKind::Shard,
+        ChunkKind::LeftOut,
     ];
 
     fn from_number(number: u32) -> Option<ChunkKind> {

@@ -29,6 +29,8 @@ pub struct Log {
     pub synchronisations: Vec<ChunkPlace>,
     /// What each launch does with each allocation.
     pub uses: BTreeMap<(u32, u32), Use>,
+    /// Places of device code that are not logged, as lines for the user.
+    pub left_out: Vec<String>,
     /// Exit status of the program, if the log has its end marker.
     pub exit_status: Option<i64>,
     /// Everything that makes the log incomplete; empty for a complete one.
@@ -179,6 +181,9 @@ pub enum Problem {
         /// The line.
         line: usize,
     },
+    /// Units of the program, memory, or all of it, that nobody logged.
+    #[error("{0}")]
+    LeftOut(String),
     /// Two sites with one number.
     #[error("site {0} is two places in the source")]
     AmbiguousSite(u32),
@@ -254,6 +259,7 @@ impl Reading {
                 taken
             }
             ChunkKind::Shard => self.shard(chunk.ordinal, &mut cursor),
+            ChunkKind::LeftOut => self.left_out(&mut cursor),
             ChunkKind::Accesses => Ok(()),
         };
         if let Err(reason) = taken.and_then(|()| cursor.end()) {
@@ -266,6 +272,16 @@ impl Reading {
             return Err(Malformed("a log turns into a shard"));
         }
         self.log.shard = Some(Shard::read(cursor)?);
+        Ok(())
+    }
+
+    fn left_out(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        let (is_incomplete, what) = (cursor.number()?, cursor.text()?);
+        match is_incomplete {
+            0 => self.log.left_out.push(what),
+            1 => self.log.problems.push(Problem::LeftOut(what)),
+            _ => return Err(Malformed("what is left out has no known extent")),
+        }
         Ok(())
     }
 

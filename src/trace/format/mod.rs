@@ -1,11 +1,11 @@
-//! The log of a run, version 4: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
+//! The log of a run, version 5: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
 //!
 //! A log is a head of 16 bytes and chunks. All fixed numbers are little-endian; a *number* is a LEB128 varint
 //! of at most 64 bits; a *difference* is a number in zigzag form, arithmetic wraps at 64 bits; a *text* is its
 //! length in bytes (a number) and UTF-8.
 //!
 //! ```text
-//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 4   u32 0
+//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 5   u32 0
 //! chunk:  u32 "RPCK"   u32 kind   u64 ordinal   u64 length   u64 checksum   payload of `length` bytes
 //! ```
 //!
@@ -23,6 +23,7 @@
 //! | 7 end | exit status (difference from 0), accesses of all launches; nothing follows |
 //! | 8 synchronisations | what orders threads beside the syncs that accesses count ([`synchronisations`]); not in version 1 |
 //! | 9 shard | what part of a log this one is ([`shard`]); the first chunk, if there is one; from version 4 on |
+//! | 10 left out | 0 for single places (or 1 for more, which makes the log incomplete), and what is not logged (text); from version 5 on |
 //!
 //! # Accesses
 //!
@@ -65,7 +66,7 @@
 //! What follows, last offsets and strides hold for the chunk and begin as nothing and 0; the shape before the
 //! first access of a segment is 0.
 //!
-//! Versions 1 to 3 are read, too: version 3 has no shards, version 2 no clusters either, version 1 no synchronisations
+//! Versions 1 to 4 are read, too: version 4 does not say what is left out, version 3 has no shards, version 2 no clusters either, version 1 no synchronisations
 //! either.
 //!
 //! # What is guaranteed
@@ -94,7 +95,7 @@ pub use shard::{Shard, Whole};
 pub use sites::Site;
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The oldest version that is read.
 pub const OLDEST: u32 = 1;

@@ -58,6 +58,13 @@ impl Writer {
         self.chunk(ChunkKind::Sites, &payload);
     }
 
+    /// Places of device code are not logged.
+    pub fn left_out(&mut self, what: &str) {
+        let mut payload = vec![0];
+        put_text(&mut payload, what);
+        self.chunk(ChunkKind::LeftOut, &payload);
+    }
+
     /// A launch begins; gives its number.
     pub fn launch(&mut self, launch: &Launch) -> u32 {
         let id = self.launches;

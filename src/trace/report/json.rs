@@ -54,7 +54,7 @@ pub fn info(path: &Path, log: &Log, out: &mut dyn Write) -> io::Result<()> {
 #[derive(Serialize)]
 struct Check<'a> {
     schema: &'static str,
-    log: LogJson,
+    log: LogJson<'a>,
     launches: Vec<LaunchJson<'a>>,
     findings: Vec<FindingJson<'a>>,
     summary: Summary,
@@ -63,7 +63,7 @@ struct Check<'a> {
 #[derive(Serialize)]
 struct Info<'a> {
     schema: &'static str,
-    log: LogJson,
+    log: LogJson<'a>,
     launches: Vec<LaunchJson<'a>>,
     allocations: Vec<AllocationJson<'a>>,
     sites: usize,
@@ -71,12 +71,14 @@ struct Info<'a> {
 }
 
 #[derive(Serialize)]
-struct LogJson {
+struct LogJson<'a> {
     path: String,
     bytes: u64,
     complete: bool,
     problems: Vec<String>,
     exit_status: Option<i64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    not_logged: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<ShardJson>,
 }
@@ -161,13 +163,14 @@ struct Summary {
     verdict: &'static str,
 }
 
-fn log_json(path: &Path, log: &Log) -> LogJson {
+fn log_json<'a>(path: &Path, log: &'a Log) -> LogJson<'a> {
     LogJson {
         path: path.to_string_lossy().into_owned(),
         bytes: log.bytes,
         complete: log.problems.is_empty(),
         problems: log.problems.iter().map(ToString::to_string).collect(),
         exit_status: log.exit_status,
+        not_logged: &log.left_out,
         shard: log.shard.as_ref().map(|shard| ShardJson {
             number: shard.number + 1,
             of: shard.whole.shards(),

@@ -35,6 +35,7 @@ pub fn check(outcome: &Outcome, findings: Findings, color: Color, out: &mut dyn 
         render(&Report { files: vec![file] }, color, Detail::FindingsOnly, out)?;
     }
     problems(&outcome.log, out)?;
+    left_out(&outcome.log, MOST_LEFT_OUT, out)?;
     kernels(outcome, out)?;
     writeln!(out, "{}", verdict_line(outcome))
 }
@@ -81,6 +82,20 @@ fn write_plain(located: &Located, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {}", printable(note))?;
     }
     writeln!(out)
+}
+
+/// How many places that are not logged the answer of a check names.
+const MOST_LEFT_OUT: usize = 8;
+
+/// What is not logged, so that races there do not show.
+fn left_out(log: &Log, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    for what in log.left_out.iter().take(most) {
+        writeln!(out, "not logged: {}", printable(what))?;
+    }
+    match log.left_out.len().saturating_sub(most) {
+        0 => Ok(()),
+        more => writeln!(out, "not logged: {more} more (`raceproof trace info` names them)"),
+    }
 }
 
 /// Everything that makes a log incomplete.
@@ -154,7 +169,10 @@ fn verdict_line(outcome: &Outcome) -> String {
         Verdict::NoConflict if log.shard.is_some() => {
             format!("no conflict in {run} ({made}, the shard is complete): the run has none if no shard has one")
         }
-        Verdict::NoConflict => format!("no conflict in {run} ({made}, the log is complete)"),
+        Verdict::NoConflict => {
+            let but = if log.left_out.is_empty() { "" } else { " but for what is not logged" };
+            format!("no conflict in {run} ({made}, the log is complete{but})")
+        }
         Verdict::Partial => format!("no conflict seen ({made}){partial}: this is no verdict on the run"),
     }
 }
@@ -170,6 +188,7 @@ pub fn info(log: &Log, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "allocation {id}: {} memory, {bytes}: {}", allocation.space.name(), printable(name))?;
     }
     problems(log, out)?;
+    left_out(log, usize::MAX, out)?;
     let (made, launches) = (accesses(log), log.launches.len() as u64);
     let each = if made == 0 { 0.0 } else { log.bytes as f64 / made as f64 };
     let whole = match (&log.problems[..], log.exit_status) {

@@ -7,11 +7,6 @@
 #include "records.hpp"
 #include "space.hpp"
 
-// A program of several units has one table of sites: the sites of a unit begin where those of the unit before end.
-#ifndef RACEPROOF_FIRST_SITE
-#define RACEPROOF_FIRST_SITE 0
-#endif
-
 #if defined(__CUDA_ARCH__) && !defined(RACEPROOF_PLAIN)
 #define RACEPROOF_LOGS 1
 #endif
@@ -28,7 +23,8 @@ template <class T> __host__ __device__ __forceinline__ const volatile void* addr
     return (const volatile void*)__builtin_addressof(place);
 }
 
-// In the output of a compiler this is the only place where accesses branch off.
+// In the output of a compiler this is the only place where accesses branch off. Units are compiled one by one and have
+// sites of their own, from 0; where theirs begin in the program's table, the host says when they have all been told.
 __host__ __device__ __forceinline__ void touched(u32 site, u32 kind, const volatile void* place, u64 bytes) {
 #ifdef RACEPROOF_LOGS
     if (!context.enabled) return;
@@ -36,8 +32,8 @@ __host__ __device__ __forceinline__ void touched(u32 site, u32 kind, const volat
     Where in = where(place, address);
     if (in == Where::unshared) return;
     if (in == Where::shared) kind |= in_shared;
-    if (bytes <= MOST_BYTES) log_access(context, site + RACEPROOF_FIRST_SITE, kind, u32(bytes), address);
-    else log_wide(context, site + RACEPROOF_FIRST_SITE, kind, bytes, address);
+    if (bytes <= MOST_BYTES) log_access(context, site + context.first_site, kind, u32(bytes), address);
+    else log_wide(context, site + context.first_site, kind, bytes, address);
 #else
     (void)site, (void)kind, (void)place, (void)bytes;
 #endif

@@ -171,12 +171,18 @@ private:
             bool any = head->ready != 0;
             for (const auto& words : waiting) any = any || !words.empty();
             if (!any) {
-                tell("note", launched.name, launched.name, "a kernel that is not instrumented: its accesses are not logged");
+                leave_out_launch();
                 return;
             }
             name_launch();
         }
         read();
+    }
+
+    void leave_out_launch() {
+        const char* what = "a kernel that is not instrumented: its accesses are not logged";
+        std::string line = std::string(launched.name) + ": " + what;
+        if (tell("note", launched.name, launched.name, what, line)) log->left_out(raceproof::Lack::places, line.c_str());
     }
 
     // Copies the words up to `end` behind those that wait.
@@ -223,7 +229,7 @@ private:
             row = &units->kernels[head->unit][head->kernel];
         }
         const std::string name = row && !row->empty() ? row->front() : launched.name;
-        tell("launch", name, name.c_str(), "");
+        tell_launch(name);
         places.reset(new Places(*memory, name));
         std::string parameters;
         if (row) parameters = parameter_lines(*head, *row, *places);

@@ -9,11 +9,6 @@
 
 namespace raceproof_cuda {
 
-// How a parameter is to be read.
-enum class Form : u32 { truth, integer, natural, floating, pointer, bytes };
-
-constexpr u32 MOST_PARAMETER_BYTES = 256;
-
 namespace {
 
 template <class T, class U> struct is_same_type { static constexpr bool value = false; };
@@ -26,22 +21,33 @@ template <class T> struct is_any_pointer { static constexpr bool value = false; 
 template <class T> struct is_any_pointer<T*> { static constexpr bool value = true; };
 template <class T> struct is_any_pointer<T* __restrict__> { static constexpr bool value = true; };
 
+template <class T> __host__ __device__ constexpr bool is_natural() {
+    return is_same_type<T, unsigned char>::value || is_same_type<T, unsigned short>::value ||
+           is_same_type<T, unsigned int>::value || is_same_type<T, unsigned long>::value ||
+           is_same_type<T, unsigned long long>::value;
+}
+
+template <class T> __host__ __device__ constexpr bool is_integer() {
+    return is_same_type<T, char>::value || is_same_type<T, signed char>::value || is_same_type<T, short>::value ||
+           is_same_type<T, int>::value || is_same_type<T, long>::value || is_same_type<T, long long>::value;
+}
+
+template <class T> __host__ __device__ constexpr bool is_floating() {
+    return is_same_type<T, float>::value || is_same_type<T, double>::value;
+}
+
+// One expression, as C++11 wants it.
+template <class T> __host__ __device__ constexpr Form form_of_plain() {
+    return is_any_pointer<T>::value             ? Form::pointer
+           : is_same_type<T, bool>::value       ? Form::truth
+           : is_floating<T>()                   ? Form::floating
+           : __is_enum(T) || is_integer<T>()    ? Form::integer
+           : is_natural<T>()                    ? Form::natural
+                                                : Form::bytes;
+}
+
 template <class T> __host__ __device__ constexpr Form form_of() {
-    typedef typename unqualified<T>::type Plain;
-    if (is_any_pointer<Plain>::value) return Form::pointer;
-    if (is_same_type<Plain, bool>::value) return Form::truth;
-    if (is_same_type<Plain, float>::value || is_same_type<Plain, double>::value) return Form::floating;
-    if (__is_enum(Plain)) return Form::integer;
-    if (is_same_type<Plain, unsigned char>::value || is_same_type<Plain, unsigned short>::value ||
-        is_same_type<Plain, unsigned int>::value || is_same_type<Plain, unsigned long>::value ||
-        is_same_type<Plain, unsigned long long>::value) {
-        return Form::natural;
-    }
-    if (is_same_type<Plain, char>::value || is_same_type<Plain, signed char>::value || is_same_type<Plain, short>::value ||
-        is_same_type<Plain, int>::value || is_same_type<Plain, long>::value || is_same_type<Plain, long long>::value) {
-        return Form::integer;
-    }
-    return Form::bytes;
+    return form_of_plain<typename unqualified<T>::type>();
 }
 
 // A parameter: a word with its form and its bytes, then the bytes.

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "kernel.hpp"
 #include "places.hpp"
+#include "records.hpp"
 
 namespace raceproof_cuda {
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -59,6 +60,12 @@ public:
         return result;
     }
 
+    // Something is not logged.
+    void left_out(raceproof::Lack how, const char* what) {
+        std::lock_guard<std::mutex> guard(lock);
+        if (log) log->left_out(how, what);
+    }
+
     // An array of shared memory, the same for all launches that have one of that name, size and place.
     Extent shared(const std::string& name, std::uint64_t place, std::uint64_t bytes) {
         std::lock_guard<std::mutex> guard(lock);
@@ -81,6 +88,9 @@ private:
 // Whether an address belongs to memory that the device may use though nothing was told of it: of libraries, of the driver's
 // own functions, of the system's allocator where the device shares it. In runtime.cu, and in a test another one.
 bool is_memory_of_others(std::uint64_t address);
+
+// `path:line:column` of a site. In session.hpp.
+std::string place_of_site(std::uint32_t site);
 
 // Shared memory that no declaration told of; larger than any block's.
 constexpr std::uint64_t ALL_SHARED = std::uint64_t(1) << 20;
@@ -117,7 +127,15 @@ public:
         std::snprintf(text, sizeof text, "%u\t%s of %u bytes at %#llx, thread %u of block %llu", site,
                       is_write ? "write" : "read", bytes, static_cast<unsigned long long>(address), thread,
                       static_cast<unsigned long long>(block));
-        tell(is_memory_of_others(address) ? "foreign" : "wild", std::to_string(site), kernel.c_str(), text);
+        bool is_foreign = is_memory_of_others(address);
+        std::string line = place_of_site(site) + ": " + (std::strchr(text, '\t') + 1) + " (in " + kernel + "): ";
+        line += is_foreign ? "to memory that was allocated in a way that is not followed" : "outside of all allocations";
+        line += "; it is not logged";
+        // Much may lie there.
+        auto how = is_foreign ? raceproof::Lack::more : raceproof::Lack::places;
+        if (tell(is_foreign ? "foreign" : "wild", std::to_string(site), kernel.c_str(), text, line)) {
+            allocations.left_out(how, line.c_str());
+        }
     }
 
     const std::string& kernel_name() const { return kernel; }

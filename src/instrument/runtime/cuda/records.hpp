@@ -36,6 +36,12 @@ __host__ __device__ inline u32 words_of(u64 first, u64 third) {
     }
 }
 
+// How a parameter of a kernel is to be read.
+enum class Form : u32 { truth, integer, natural, floating, pointer, bytes };
+
+constexpr u32 MOST_PARAMETER_BYTES = 256;
+
+#ifndef RACEPROOF_HOST_ONLY
 namespace {
 
 __device__ __forceinline__ u32 linear_thread() {
@@ -151,5 +157,6 @@ __device__ __noinline__ void log_mark(const Context& context, u32 type, u32 numb
 }
 
 }  // namespace
+#endif
 
 }  // namespace raceproof_cuda

@@ -7,7 +7,7 @@
 // the records of each thread keep their order.
 //
 // Nothing here knows what a record says (records.hpp) or how the host copies (drain.hpp). The text is plain CUDA and also
-// runs on the cpu back end.
+// runs on the cpu back end. The host's half of the runtime is no CUDA: it defines RACEPROOF_HOST_ONLY, and sees no writers.
 #pragma once
 
 namespace raceproof_cuda {
@@ -47,8 +47,10 @@ struct Context {
     u64 capacity;      // words of one ring: a power of two, at least two chunks
     u32 unit;
     u32 enabled;
+    u32 first_site;    // of the unit, in the table of the program
 };
 
+#ifndef RACEPROOF_HOST_ONLY
 namespace {
 
 __device__ __forceinline__ void pause_a_little() {
@@ -81,5 +83,6 @@ __device__ __forceinline__ void words_are_written(const Context& context, u32 ri
 }
 
 }  // namespace
+#endif
 
 }  // namespace raceproof_cuda

@@ -1,30 +1,20 @@
-// What a unit tells the host's half of the runtime before main: its tables, and where its constants are.
+// The tables of an instrumented unit, told before main, with the place of its constants.
 #pragma once
 
+#include "registration.hpp"
 #include "ring.hpp"
-
-// Of a unit of instrumented text. The texts are its tables: of sites, of kernels with their parameters, of shared arrays.
-struct RaceproofUnit {
-    const char* sites;
-    const char* kernels;
-    const char* shared;
-    unsigned long first_site;
-    const void* context;   // the host's name of its constants
-};
-
-extern "C" void raceproof_register_unit(const RaceproofUnit* unit);
 
 namespace raceproof_cuda {
 
 namespace {
 
 struct unit {
-    unit(const char* sites, const char* kernels, const char* shared) {
+    unit(const char* sites, const char* kernels, const char* shared, const char* left_out) {
 #ifndef RACEPROOF_PLAIN
-        static RaceproofUnit mine{sites, kernels, shared, RACEPROOF_FIRST_SITE, &context};
+        static RaceproofUnit mine = {RACEPROOF_TEXT(RACEPROOF_MADE_FOR), sites, kernels, shared, left_out, &context};
         raceproof_register_unit(&mine);
 #else
-        (void)sites, (void)kernels, (void)shared;
+        (void)sites, (void)kernels, (void)shared, (void)left_out;
 #endif
     }
 };
