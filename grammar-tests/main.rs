@@ -29,6 +29,7 @@
 //! - [`schedule`]: faults that only some orders of blocks and threads show, and deadlocks, through the real binary.
 //! - [`show`]: what intermediate forms look like.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
+//! - [`stand_in`]: builds of users, with make and CMake, through the real binary in the place of nvcc.
 //! - [`support`]: how much is tried, which cases are drawn, what is remembered, what a test needs of the machine.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
@@ -76,6 +77,7 @@ mod run;
 mod schedule;
 mod show;
 mod solver;
+mod stand_in;
 mod stated;
 mod support;
 mod theorem;

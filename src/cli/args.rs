@@ -4,6 +4,7 @@
 
 mod adequacy;
 mod generating;
+mod building;
 mod judging;
 mod keeping;
 mod mutating;
@@ -13,6 +14,7 @@ mod tracing;
 
 pub(super) use adequacy::{AdequacyArgs, AdequacyFormat};
 pub(super) use generating::GenerateArgs;
+pub(super) use building::NvccArgs;
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
@@ -47,6 +49,8 @@ pub(super) enum Command {
     Instrument(InstrumentArgs),
     /// Build a CUDA program with every access of its kernels logged, execute it, and check the log
     Run(RunArgs),
+    /// Stand in for nvcc in a build, so that the program that it builds logs every access of its kernels
+    Nvcc(NvccArgs),
     /// Check the log of a run for conflicts, say what is in it, or split it for several machines
     Trace(TraceArgs),
     /// Build, log and execute a CUDA program once, and say for which inputs that run shows that there is no race

@@ -20,8 +20,7 @@ const CACHE_DIR: &str = "RACEPROOF_CACHE_DIR";
 
 /// Where results are kept, if they are.
 pub(super) fn store(args: &CacheArgs) -> Result<Option<Arc<Store>>> {
-    let is_off = std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty() && value != "0");
-    if args.no_cache || is_off {
+    if args.no_cache || is_off() {
         return Ok(None);
     }
     let Some(place) = Place::of(&args.place) else { return Ok(None) };
@@ -30,6 +29,22 @@ pub(super) fn store(args: &CacheArgs) -> Result<Option<Arc<Store>>> {
         Err(_) if place.named_by.is_none() => Ok(None),
         Err(cause) => Err(cause).with_context(|| place.about()),
     }
+}
+
+/// Where what belongs to no repository is kept, if it is: in the directory that a variable names, else in the user's own.
+pub(super) fn of_user() -> Option<Store> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if is_off() {
+        return None;
+    }
+    let home = || named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+    let directory = named(CACHE_DIR).or_else(|| Some(home()?.join("raceproof")))?;
+    Store::open(&directory).ok()
+}
+
+/// Whether a variable says that nothing is kept.
+fn is_off() -> bool {
+    std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Runs `clean`.

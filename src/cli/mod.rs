@@ -29,6 +29,7 @@ mod keeping;
 mod memory;
 mod merge;
 mod mutate;
+mod nvcc;
 mod options;
 mod output;
 mod progress;
@@ -55,6 +56,8 @@ enum Exit {
     Usage,
     /// raceproof failed.
     Bug,
+    /// A compiler that ran in this program's place ended so.
+    Compiler(u8),
     /// The user, or the system, ended the run: the exit code for the signal.
     Interrupted(u8),
 }
@@ -67,7 +70,7 @@ impl Exit {
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::Bug => 101,
-            Exit::Interrupted(code) => code,
+            Exit::Compiler(code) | Exit::Interrupted(code) => code,
         }
     }
 }
@@ -80,7 +83,7 @@ impl From<Exit> for ExitCode {
 
 /// Runs the command line `arguments` (the program's name first).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(nvcc::named(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors and go to standard output; a closed pipe is nobody's concern here.
@@ -93,6 +96,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Instrument(args) => instrument::run(&args),
         Command::Run(args) => run::run(args),
+        Command::Nvcc(args) => nvcc::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Amplify(args) => amplify::run(args),
         Command::Cover(args) => cover::run(args),

@@ -135,6 +135,11 @@ pub(super) fn failed(error: &RunError, interrupt: &Interrupt) -> Exit {
         let _ = std::io::stderr().lock().write_all(messages.as_bytes());
     }
     complain(&error.to_string());
+    exit_of(error, interrupt)
+}
+
+/// How such a run ends.
+pub(super) fn exit_of(error: &RunError, interrupt: &Interrupt) -> Exit {
     match error {
         RunError::Bug { .. } => Exit::Bug,
         error if error.is_interrupt() => Exit::Interrupted(interrupt.exit_code()),
@@ -154,7 +159,8 @@ fn conclude((args, reading): (&RunArgs, &Options), log: Option<&Path>, ran: &Ran
             Verdict::Partial if exit == Exit::Findings => exit,
             Verdict::Partial => Exit::Usage,
         };
-        if let Some(limits) = limits(left_out) {
+        // A log of a GPU says so itself.
+        if let Some(limits) = limits(left_out).filter(|_| ran.back_end != "cuda") {
             to_stdout(|out| writeln!(out, "{limits}")).context("cannot write to standard output")?;
         }
         super::keeping::tell(&args.files, reading, log)?;

@@ -45,6 +45,7 @@ pub mod reproduce;
 pub mod run;
 pub mod schedule;
 pub mod show;
+pub mod stand_in;
 mod stated;
 pub mod stated_contracts;
 pub mod store;

@@ -310,6 +310,11 @@ fn instrumented(
     }
 }
 
+/// A unit whose accesses are logged on a GPU, whoever builds its program.
+pub(super) fn logged_unit(path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
+    instrumented((Backend::Cuda, Purpose::Log), path, text, options)
+}
+
 impl Built {
     /// Where everything is that goes away with the program.
     pub(super) fn scratch_path(&self) -> &Path {

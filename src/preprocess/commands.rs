@@ -90,6 +90,11 @@ impl CompileCommands {
         Ok(commands)
     }
 
+    /// The flags of one file.
+    pub fn one(file: &Path, flags: Flags) -> CompileCommands {
+        CompileCommands { files: BTreeMap::from([(canonical(file), flags)]) }
+    }
+
     /// All files that the build compiles, with their flags, in the order of their paths.
     pub fn all(&self) -> Vec<(&Path, &Flags)> {
         let mut all: Vec<_> = self.files.iter().map(|(path, flags)| (path.as_path(), flags)).collect();
