@@ -203,7 +203,10 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("nothing is logged"), "{text}");
     let (_, info) = seen(&mut place.command(&["trace", "info", "t"]));
-    assert!(info.contains("0 launches, 6 sites, 0 accesses; ") && info.contains("incomplete: nothing is logged"), "{info}");
+    assert!(
+        info.contains("0 launches, 6 sites, 0 accesses; ") && info.contains("incomplete: nothing is logged"),
+        "{info}"
+    );
 }
 
 /// On a GPU its log would show a conflict that is none.

@@ -152,6 +152,9 @@ fn log_names_all_units(place: &Place) {
     }
     assert!(check.contains("src/add.cu:5:5: inline assembly in add_kernel"), "{check}");
     assert!(check.contains("2 pairs of places conflict in this run (64 accesses in 2 launches)"), "{check}");
+    let json = seen(&mut place.command(&["trace", "check", "--format", "json", "run.trace"])).1;
+    let not_logged = json.split("\"not_logged\":[").nth(1).and_then(|rest| rest.split(']').next());
+    assert!(not_logged.is_some_and(|one| one.ends_with("src/add.cu:5:5: inline assembly in add_kernel\"")), "{json}");
     let (_, info) = trace(place, "info", "run.trace");
     assert!(info.contains("2 launches, 6 sites, 64 accesses") && info.contains("complete; "), "{info}");
 }
@@ -273,6 +276,11 @@ fn one_command_may_compile_several_files_and_link_them() {
     for more in ["-std=c++11", "-std=c++14", "-std=c++20 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror"] {
         succeeds(&mut stand_in(&place, &format!("{more} -Iinc -c src/shift.cu -o s.o")));
     }
+    // Who only names CUDA stays what it is.
+    place.put("words.cpp", b"const char* words() { return \"cudaMalloc\"; }\n");
+    succeeds(&mut stand_in(&place, &format!("{} -c words.cpp -o words.o", cxx())));
+    let object = fs::read(place.path().join("words.o")).expect("there is an object");
+    assert!(!String::from_utf8_lossy(&object).contains("raceproof"));
     // Without CUDA in it a program is linked as ever.
     place.put(
         "host.cpp",

@@ -1,6 +1,6 @@
 // A CUDA runtime without a device, for programs that `raceproof nvcc` has built: memory is the host's, and a launch
-// writes, as if its first 32 threads had all written to where the first argument points, what the first site of its unit
-// would. Everything else succeeds and does nothing. So the host's half of the runtime can be seen at work on real objects.
+// writes, as if its first 32 threads had all written to where the first argument points, what the second site of its
+// unit would. Everything else succeeds and does nothing. So the host's half of the runtime can be seen at work on real objects.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ cudaError_t run(const void* kernel, void** arguments) {
     context.head->words = context.head->dynamic_bytes = 0;
     context.head->ready = 1;
     u64 at = 0, all = 0xffffffffu, place = reinterpret_cast<u64>(*static_cast<void**>(arguments[0]));
-    write(context, at, {u64(line) | u64(writes) << 4 | u64(4) << 16 | u64(context.first_site) << 32, 0, all, place});
+    write(context, at, {u64(line) | u64(writes) << 4 | u64(4) << 16 | u64(context.first_site + 1) << 32, 0, all, place});
     write(context, at, {u64(thread_end), 0, all});
     write(context, at, {u64(thread_end) | u64(1) << 8, 0, all});
     context.written[0] = at;

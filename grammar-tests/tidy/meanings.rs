@@ -61,6 +61,10 @@ const BEYOND: &[(&[&str], &str)] = &[
     (&["__real_…", "__wrap_…"], "what a linker calls a function that is wrapped"),
     (&["__half_raw", "__nv_bfloat16_raw", "__nv_fp8_interpretation_t", "__nv_saturation_t"], "types"),
     (&["__cudaPushCallConfiguration", "__hipPushCallConfiguration"], "what clang makes of `<<<…>>>`"),
+    (
+        &["__cudaLaunchKernel", "__cudaRegisterVar", "__cudaRegisterManagedVar"],
+        "what nvcc makes of launches and of variables",
+    ),
     (&["__hip_assert"], "what the headers of HIP make of `assert`"),
     (&["get_default_queue"], "kernels that launch kernels, which nothing models"),
     (

@@ -88,6 +88,14 @@ impl StandInError {
     }
 }
 
+/// What becomes of a text.
+enum Logged {
+    /// The text with its accesses logged.
+    Text(String),
+    /// It cannot be, for this reason.
+    Not(String),
+}
+
 /// A command that is carried out.
 struct Work<'a> {
     request: &'a Request<'a>,
@@ -126,9 +134,9 @@ fn beside(compiler: &str, request: &Request<'_>, tell: &dyn Fn(&str), stop: Stop
     let output = request.words.iter().position(|word| word == "-o").and_then(|at| request.words.get(at + 1));
     let makes_object = request.words.iter().any(|word| word == "-c");
     if let Some(output) = output.map(Path::new).filter(|output| status == 0 && makes_object && output.is_file()) {
-        if object::may_call_cuda(output) {
-            let (nvcc, scratch) = (nvcc::find()?.program, Scratch::temporary()?);
-            let command = Command::of(&[]);
+        let scratch = Scratch::temporary()?;
+        if object::calls_cuda(output, &scratch, stop)? {
+            let (nvcc, command) = (nvcc::find()?.program, Command::of(&[]));
             let work = Work { request, nvcc, words: Vec::new(), command, scratch, tell, stop };
             work.complete(output, output)?;
         }
@@ -212,7 +220,7 @@ impl Work<'_> {
         let status = self.pass(&words)?;
         for (path, _) in self.command.inputs().filter(|(_, kind)| status == 0 && *kind == Kind::Host) {
             let object = self.command.object(path);
-            if object::may_call_cuda(&object) {
+            if object::calls_cuda(&object, &self.scratch, self.stop)? {
                 self.complete(&object, &object)?;
             }
         }
@@ -234,7 +242,8 @@ impl Work<'_> {
             objects.push(to);
         }
         let mut words = self.command.with_objects(&objects);
-        if self.command.goal == Goal::Program {
+        let has_cuda = self.command.value("--cudart") != Some("none") || !objects.is_empty();
+        if self.command.goal == Goal::Program && has_cuda {
             words.extend(object::link_arguments(&self.runtime()?));
         }
         self.pass(&words)
@@ -263,20 +272,20 @@ impl Work<'_> {
             read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause: cause.to_string() })?;
         let (text, logged) = match std::str::from_utf8(&bytes) {
             Ok(text) => (text.trim_start_matches('\u{feff}').to_owned(), self.logged_text(path, text, &said)?),
-            Err(error) => (including(path), Err(not_utf8(&bytes[..error.valid_up_to()]))),
+            Err(error) => (including(path), Logged::Not(not_utf8(&bytes[..error.valid_up_to()]))),
         };
         match logged {
-            Ok(logged) => self.compile_logged(path, (&text, &logged), &made)?,
-            Err(why) => self.compile_unlogged(path, &text, &why, &made)?,
+            Logged::Text(logged) => self.compile_logged(path, (&text, &logged), &made)?,
+            Logged::Not(why) => self.compile_unlogged(path, &text, &why, &made)?,
         }
         self.complete(&made, to)?;
         Ok(0)
     }
 
-    /// The text with its accesses logged, or why there is none.
-    fn logged_text(&self, path: &Path, text: &str, said: &Dryrun) -> Result<Result<String, String>, StandInError> {
+    /// The text with its accesses logged.
+    fn logged_text(&self, path: &Path, text: &str, said: &Dryrun) -> Result<Logged, StandInError> {
         if said.linking == DeviceLinking::Later {
-            return Ok(Err("relocatable device code (-rdc=true, -dc) is not logged".to_owned()));
+            return Ok(Logged::Not("relocatable device code (-rdc=true, -dc) is not logged".to_owned()));
         }
         let variable = |name: &str| split(&std::env::var(name).unwrap_or_default());
         let words = [variable("NVCC_PREPEND_FLAGS"), self.words.clone(), variable("NVCC_APPEND_FLAGS")].concat();
@@ -285,18 +294,18 @@ impl Work<'_> {
         let options = Options { commands, defines: said.defines.clone(), ..Options::default() };
         let file = match logged_unit(path, text, &options) {
             Ok(file) => file,
-            Err(RunError::Instrument { cause, .. }) => return Ok(Err(cause.to_string())),
+            Err(RunError::Instrument { cause, .. }) => return Ok(Logged::Not(cause.to_string())),
             Err(error) => return Err(error.into()),
         };
         if let Some(unordered) = file.unit.unordered.first() {
             let place = place(&file, unordered.span);
             let why = "orders is not logged on a GPU, so that a log would show conflicts that are none";
-            return Ok(Err(format!("{place}: what {} {why}", unordered.what)));
+            return Ok(Logged::Not(format!("{place}: what {} {why}", unordered.what)));
         }
         for line in left_out(&file) {
             (self.tell)(&line);
         }
-        Ok(Ok(file.unit.text))
+        Ok(Logged::Text(file.unit.text))
     }
 
     fn compile_logged(&self, path: &Path, (text, logged): (&str, &str), made: &Path) -> Result<(), StandInError> {

@@ -169,7 +169,7 @@ const FLAGS: [(&str, &str); 32] = [
 const ATTACHED: [&str; 7] = ["-D", "-U", "-I", "-L", "-l", "-O", "-t"];
 
 /// What ends before any code of the user's is made.
-const OTHER: [&str; 12] = [
+const OTHER: [&str; 13] = [
     "--preprocess",
     "--generate-dependencies",
     "--generate-nonsystem-dependencies",
@@ -181,6 +181,7 @@ const OTHER: [&str; 12] = [
     "--clean-targets",
     "--fdevice-syntax-only",
     "--device-link",
+    "--relocatable-link",
     "--host-linker-script=gen-lcs",
 ];
 
@@ -344,16 +345,13 @@ fn split(words: &[String]) -> Vec<Word> {
             split.push(Word::Input(word.clone(), Kind::Linked));
             continue;
         }
-        let named = |table: &[(&'static str, &str)], wanted: &str| {
-            table.iter().find(|(long, short)| *long == wanted || *short == wanted).map(|(long, _)| *long)
-        };
         if let Some(name) = named(&FLAGS, word) {
             split.push(Word::Option { name, value: None, spelled: vec![word.clone()] });
         } else if let Some(name) = named(&VALUED, word) {
             let value = words.next();
             let spelled = std::iter::once(word).chain(value).cloned().collect();
             split.push(Word::Option { name, value: value.cloned(), spelled });
-        } else if let Some((name, value)) = with_value(word, &named) {
+        } else if let Some((name, value)) = with_value(word) {
             split.push(Word::Option { name, value: Some(value.to_owned()), spelled: vec![word.clone()] });
         } else {
             split.push(Word::Plain(word.clone()));
@@ -362,11 +360,13 @@ fn split(words: &[String]) -> Vec<Word> {
     split
 }
 
+/// The longer name of an option of a table.
+fn named(table: &[(&'static str, &str)], wanted: &str) -> Option<&'static str> {
+    table.iter().find(|(long, short)| *long == wanted || *short == wanted).map(|(long, _)| *long)
+}
+
 /// An option with its value in one word: `--std=c++17`, `-DX=1`.
-fn with_value<'a>(
-    word: &'a str,
-    named: &dyn Fn(&[(&'static str, &str)], &str) -> Option<&'static str>,
-) -> Option<(&'static str, &'a str)> {
+fn with_value(word: &str) -> Option<(&'static str, &str)> {
     if let Some((flag, value)) = word.split_once('=')
         && let Some(name) = named(&VALUED, flag)
     {

@@ -40,9 +40,14 @@ pub fn runtime_arguments(directory: &Path, object: &Path) -> Vec<String> {
     arguments
 }
 
-/// Whether an object may call functions of CUDA. A name in it is enough: what is asked too much costs a moment.
-pub fn may_call_cuda(object: &Path) -> bool {
-    std::fs::read(object).is_ok_and(|bytes| bytes.windows(4).any(|part| part == b"cuda"))
+/// Whether an object calls functions of CUDA that the runtime has. One that does not needs nothing of CUDA in its program.
+pub fn calls_cuda(object: &Path, scratch: &Scratch, stop: Stop<'_>) -> Result<bool, ExecuteError> {
+    match quietly(Command::new("nm").arg("-u").arg(object), scratch, stop) {
+        Ok(names) => Ok(names.split_whitespace().any(|name| runtime::CUDA_WRAPPED.contains(&name))),
+        // It is no object.
+        Err(ExecuteError::Compile { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes one object of `object` and the runtime, at `to`, which may be the same place.

@@ -1,6 +1,6 @@
 //! For programs: the contracts `raceproof.trace.v1` (a check) and `raceproof.trace-info.v1` (what a log holds).
 //!
-//! Fields may only be added with a new version. Lines and columns count from 1, ends are exclusive.
+//! Fields may only be added with a new version; `shard` and `not_logged` are there only where there is something to say. Lines and columns count from 1, ends are exclusive.
 
 use super::findings::{Findings, Located};
 use super::{Verdict, accesses, findings::place_access};

@@ -83,6 +83,7 @@ fn log(case: &Case) -> Vec<u8> {
         expansion: String::new(),
     };
     writer.sites(&(0..4).map(site).collect::<Vec<_>>());
+    writer.left_out("no such file.cu:9:1: inline assembly in k");
     for space in [Space::Global, Space::Shared, Space::Distributed] {
         writer.allocation(&Allocation { base: 0, bytes: 300, space, name: "a".into() });
     }
