@@ -400,6 +400,9 @@ fn everything_else_goes_to_nvcc_as_it_is() {
     expected.extend(["-c a.cu --dryrun", "-c a.cu", "-DX=1 -E a.cu"].map(str::to_owned));
     assert_eq!(calls("bin/nvcc.calls").lines().collect::<Vec<_>>(), expected);
     assert_eq!(calls("bin/g++-13.2.calls"), "-c b.cpp -o b.o\n");
+    // Its own help is what it says without arguments.
+    let (code, text) = seen(&mut stand_in(&place, ""));
+    assert!(code == Some(2) && text.contains("CMAKE_CUDA_COMPILER_LAUNCHER='raceproof;nvcc'"), "{text}");
     let (code, text) = seen(stand_in(&place, "-c a.cu").env("RACEPROOF_NVCC", "/nonexistent"));
     assert!(code == Some(2) && text.contains("no nvcc found (/nonexistent)"), "{text}");
 }
