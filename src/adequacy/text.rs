@@ -32,13 +32,8 @@ pub fn write(adequacy: &Adequacy, out: &mut dyn Write) -> io::Result<()> {
 
 /// The figures, by name.
 pub(super) fn summary(adequacy: &Adequacy) -> Vec<(&'static str, String)> {
-    let totals = &adequacy.totals;
-    let mut lines = vec![
-        ("barriers", share(totals.barriers)),
-        ("branches", share(totals.branches)),
-        ("loops", share(totals.loops)),
-        ("lines", share(totals.lines)),
-    ];
+    let mut lines: Vec<(&'static str, String)> =
+        adequacy.totals.named().map(|(name, total)| (name, share(total))).collect();
     let filled = adequacy.gaps.iter().filter(|gap| gap.is_filled).count();
     if !adequacy.gaps.is_empty() {
         lines.push(("gaps", format!("{} ({filled} filled by launches that were found)", adequacy.gaps.len())));

@@ -3,8 +3,8 @@
 //! Values are checked for their form only; whether they make sense together is for [`super::options`].
 
 mod adequacy;
-mod generating;
 mod building;
+mod generating;
 mod judging;
 mod keeping;
 mod mutating;
@@ -13,8 +13,8 @@ mod sharing;
 mod tracing;
 
 pub(super) use adequacy::{AdequacyArgs, AdequacyFormat};
-pub(super) use generating::GenerateArgs;
 pub(super) use building::NvccArgs;
+pub(super) use generating::GenerateArgs;
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
