@@ -4,7 +4,7 @@ use super::Exit;
 use super::args::{AdequacyArgs, AdequacyFormat, RunBackend};
 use super::generate::{LONGEST_CASE, write as write_launches};
 use super::interrupt::{Interrupt, interruptible};
-use super::options::seconds;
+use super::options::{any_solver, seconds};
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
 use crate::driver::adequacy::{Adequacy, AdequacyError, Parts, adequacy, html, text};
@@ -37,6 +37,7 @@ pub(super) fn run(args: AdequacyArgs) -> Result<Exit> {
     }
     let mut request = request(&args.run)?;
     request.backend = Backend::Cpu;
+    request.options.judging.solver = any_solver();
     let parts = parts(&args, &request)?;
     interruptible(move |interrupt| carried_out(&args, &request, &parts, interrupt))
 }

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::args::{GenerateArgs, RunBackend, TraceFormat};
 use super::interrupt::{Interrupt, interruptible};
-use super::options::seconds;
+use super::options::{any_solver, seconds};
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
 use crate::driver::cover::share;
@@ -45,6 +45,7 @@ pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
     };
     let mut request = request(&args.run)?;
     request.backend = Backend::Cpu;
+    request.options.judging.solver = any_solver();
     request.build.logging = Logging::Search;
     interruptible(move |interrupt| carried_out(&args, &request, &plan, interrupt))
 }

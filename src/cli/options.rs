@@ -98,7 +98,7 @@ fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
 fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
     let kind = match wanted {
         Solver::None => return Ok(None),
-        Solver::Auto => return Ok(SolverKind::ALL.into_iter().find_map(options::find_solver)),
+        Solver::Auto => return Ok(any_solver()),
         Solver::Z3 => SolverKind::Z3,
         Solver::Cvc5 => SolverKind::Cvc5,
         Solver::Bitwuzla => SolverKind::Bitwuzla,
@@ -107,6 +107,11 @@ fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
     let missing =
         || format!("--solver {name}: there is no program {name} on the PATH; install it, or name it by {variable}");
     options::find_solver(kind).with_context(missing).map(Some)
+}
+
+/// A solver, if there is one.
+pub(super) fn any_solver() -> Option<options::Solver> {
+    SolverKind::ALL.into_iter().find_map(options::find_solver)
 }
 
 /// The options of `show`.

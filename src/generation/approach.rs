@@ -1,7 +1,7 @@
 //! From a comparison that came out one way to inputs for which it comes out the other way.
 //!
 //! A comparison `a < b` tells the operands that came nearest to each other. By how much their difference has to change follows from the
-//! operator ([`lack`]). Where an operand is itself a number of the input, that number is moved by as much; where it is not, the input is moved
+//! operator ([`Turn`]). Where an operand is itself a number of the input, that number is moved by as much; where it is not, the input is moved
 //! by one to see what that does to the difference, and then along the slope.
 
 use super::Near;
@@ -14,31 +14,44 @@ use crate::syntax::BinaryOp;
 /// Elements of memory that are looked through, and written down in a description.
 const MOST_LISTED: u64 = 4096;
 
-/// By how much `a - b` has to grow so that `a op b` becomes `wanted`; the least change of whole numbers.
-pub fn lack(op: BinaryOp, wanted: bool, near: Near) -> f64 {
-    let difference = near.a - near.b;
-    let target = match (op, wanted) {
-        (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => 0.0,
-        (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => difference + 1.0,
-        (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => -1.0,
-        (BinaryOp::Lt, false) | (BinaryOp::Ge, true) => 0.0,
-        (BinaryOp::Gt, true) | (BinaryOp::Le, false) => 1.0,
-        (BinaryOp::Gt, false) | (BinaryOp::Le, true) => 0.0,
-        _ => difference,
-    };
-    target - difference
+/// A comparison that is to come out another way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// What is compared.
+    pub op: BinaryOp,
+    /// How it is to come out.
+    pub outcome: bool,
+    /// Its operands so far.
+    pub near: Near,
 }
 
-/// What a difference may lack: as much as whole numbers do, and, for numbers that are not whole, just enough to be past the operand.
-pub fn lacks(op: BinaryOp, wanted: bool, near: Near) -> Vec<f64> {
-    let whole = lack(op, wanted, near);
-    let to_be_equal = near.b - near.a;
-    let just = near.b.abs().max(1e-3) * 1e-6;
-    let mut all = vec![whole];
-    if whole != to_be_equal {
-        all.push(to_be_equal + just.copysign(whole - to_be_equal));
+impl Turn {
+    /// By how much `a - b` has to grow; the least change of whole numbers.
+    fn lack(self) -> f64 {
+        let difference = self.near.a - self.near.b;
+        let target = match (self.op, self.outcome) {
+            (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => 0.0,
+            (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => difference + 1.0,
+            (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => -1.0,
+            (BinaryOp::Lt, false) | (BinaryOp::Ge, true) => 0.0,
+            (BinaryOp::Gt, true) | (BinaryOp::Le, false) => 1.0,
+            (BinaryOp::Gt, false) | (BinaryOp::Le, true) => 0.0,
+            _ => difference,
+        };
+        target - difference
     }
-    all
+
+    /// The same, and, for numbers that are not whole, just enough to be past the operand.
+    pub fn lacks(self) -> Vec<f64> {
+        let whole = self.lack();
+        let to_be_equal = self.near.b - self.near.a;
+        let just = self.near.b.abs().max(1e-3) * 1e-6;
+        let mut all = vec![whole];
+        if whole != to_be_equal {
+            all.push(to_be_equal + just.copysign(whole - to_be_equal));
+        }
+        all
+    }
 }
 
 /// A number of the input that may be moved.
@@ -158,23 +171,27 @@ pub fn real(number: Number) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::whole;
     use super::*;
+    use crate::generation::case::whole;
+
+    fn turn(op: BinaryOp, outcome: bool, a: f64, b: f64) -> Turn {
+        Turn { op, outcome, near: Near { a, b } }
+    }
 
     #[test]
     fn what_a_difference_lacks_follows_from_the_operator() {
-        let near = Near { a: 3.0, b: 10.0 };
-        assert_eq!(lack(BinaryOp::Eq, true, near), 7.0);
-        assert_eq!(lack(BinaryOp::Gt, true, near), 8.0);
-        assert_eq!(lack(BinaryOp::Lt, false, near), 7.0);
-        assert_eq!(lack(BinaryOp::Le, false, near), 8.0);
-        assert_eq!(lack(BinaryOp::Ge, false, Near { a: 5.0, b: 5.0 }), -1.0);
-        assert_eq!(lack(BinaryOp::Ne, true, Near { a: 5.0, b: 5.0 }), 1.0);
+        let lack = |op, outcome| turn(op, outcome, 3.0, 10.0).lack();
+        assert_eq!(lack(BinaryOp::Eq, true), 7.0);
+        assert_eq!(lack(BinaryOp::Gt, true), 8.0);
+        assert_eq!(lack(BinaryOp::Lt, false), 7.0);
+        assert_eq!(lack(BinaryOp::Le, false), 8.0);
+        assert_eq!(turn(BinaryOp::Ge, false, 5.0, 5.0).lack(), -1.0);
+        assert_eq!(turn(BinaryOp::Ne, true, 5.0, 5.0).lack(), 1.0);
     }
 
     #[test]
     fn numbers_that_are_not_whole_need_only_be_past_each_other() {
-        let lacks = lacks(BinaryOp::Gt, true, Near { a: 2.0, b: 1234.5 });
+        let lacks = turn(BinaryOp::Gt, true, 2.0, 1234.5).lacks();
         assert_eq!(lacks[0], 1233.5);
         assert!(lacks[1] > 1232.5 && lacks[1] < 1232.6, "{lacks:?}");
     }

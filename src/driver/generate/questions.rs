@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "__global__ void k(int* out, int n, int mode) {
-    if (threadIdx.x > 2000) out[threadIdx.x] = 1;
+    if (threadIdx.x >= blockDim.x) out[threadIdx.x] = 1;
     if (mode * mode - 34 * mode == -289) {
         out[threadIdx.x] = n;
     }
