@@ -5,10 +5,10 @@
 //! executions of a loop, a whole round of a barrier, a run of statements. [`search`] tries, in this order,
 //!
 //! 1. boundaries: sizes beside the block's and the grid's, 0, 1, the numbers of the text and their neighbours ([`values`]);
-//! 2. each number and each buffer varied alone, in the cases that reach most;
-//! 3. for each side of a branch that is missed, what the comparisons of its condition told: an operand that came straight from the input is given the value
+//! 2. what somebody who reasons about the kernel says of the rest: that nobody can reach it, or a launch that might;
+//! 3. each number and each buffer varied alone, in the cases that reach most;
+//! 4. for each side of a branch that is missed, what the comparisons of its condition told: an operand that came straight from the input is given the value
 //!    that it is compared with; else the input is moved along the slope of the difference ([`approach`]);
-//! 4. what somebody who reasons about the kernel says of the rest: that nobody can reach it, or a launch that might;
 //! 5. cases at random, until time is over or many have reached nothing new.
 //!
 //! Guarantees: equal seeds and equal answers give equal cases; the cases that are kept reach together what all of the tried ones reach, and none of them can be

@@ -170,9 +170,9 @@ struct Search<'s, O> {
 impl<O: Oracle> Search<'_, O> {
     fn all(&mut self) -> Result<(), O::Error> {
         self.boundaries()?;
+        self.reasoned()?;
         self.one_by_one()?;
         self.towards()?;
-        self.reasoned()?;
         self.at_random()
     }
 

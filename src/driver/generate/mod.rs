@@ -155,7 +155,8 @@ fn searched(
     let start = Instant::now();
     let is_over = || stop() || start.elapsed() >= plan.time;
     let budget = Budget { most: plan.tries, patience: PATIENCE, is_over: &is_over, seed: plan.seed };
-    let mut knowing = Knowing { number, subject, trials, questions, stop };
+    // Runs need their share of the time.
+    let mut knowing = Knowing { number, subject, trials, questions, stop, left: plan.time / 2 };
     search(&subject.signature, wanted, budget, &mut knowing)
 }
 
@@ -166,6 +167,8 @@ struct Knowing<'s> {
     trials: &'s Trials<'s>,
     questions: Option<&'s mut Questions>,
     stop: Stop<'s>,
+    /// How long the checker may still be asked.
+    left: Duration,
 }
 
 impl Oracle for Knowing<'_> {
@@ -180,8 +183,13 @@ impl Oracle for Knowing<'_> {
         let Some((kind, place)) = self.trials.place(goal) else { return Reasoned::Open };
         let kernel = described::split(&self.subject.signature.kernel).0;
         let kernel = kernel.rsplit("::").next().unwrap_or(kernel);
+        if self.left.is_zero() {
+            return Reasoned::Open;
+        }
+        let start = Instant::now();
         // A checker that fails leaves the search as it was.
         let said = guarded(&questions.path().to_path_buf(), || questions.ask(kernel, place, kind, goal.side));
+        self.left = self.left.saturating_sub(start.elapsed());
         match said {
             Ok(Some(Said::Impossible)) => Reasoned::Impossible,
             Ok(Some(Said::Launch(witness))) => {

@@ -4,21 +4,26 @@
 //! no thread of any launch gets to it, and refuted with a witness where one does: the launch to try. Of loops the claim is about their turns,
 //! which the text is made to count.
 //!
+//! Loops of which every kernel has the number of turns as a constant need no claim.
+//!
 //! Guarantees: what is called impossible is proved for every launch, from no more assumptions than the kernels' own proofs need, and none of the kernels that
 //! may hold the place leaves anything open. A witness is no more than a hint: who asks runs it.
 //!
 //! Deliberately absent: conditions of `?:`, what macros bring, statements in headers; turns of loops that a `return` leaves.
 
+use crate::calculus::statements::every;
+use crate::calculus::{self, Kernel};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, ContractKind, KernelReport, Race, WitnessReport};
 use crate::driver::front::{self, FrontEnd};
 use crate::driver::options::{Fixes, Hints, Launches, Reproductions, Settings};
-use crate::driver::{Options, check_source};
+use crate::driver::passes::lowered_for_any_launch;
+use crate::driver::{Options, check_source, read};
 use crate::instrument::coverage::PointKind;
 use crate::source::Span;
 use crate::syntax::parts::stmts_in;
 use crate::syntax::{Function, Item, ItemKind, Qualifier, Stmt, StmtKind, Unit};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Questions about a file beyond which nothing more is asked.
@@ -44,7 +49,7 @@ struct Place {
 #[derive(Debug)]
 enum On {
     If { then: Body, otherwise: Option<Body> },
-    Loop { body: Body, is_left: bool },
+    Loop { body: Body, is_left: bool, breaks: bool },
 }
 
 /// A statement that belongs to another one.
@@ -69,6 +74,8 @@ pub(super) struct Questions {
     assumptions: Vec<String>,
     /// What kernels ask of contents, by their names without namespaces.
     of_contents: Vec<(String, String)>,
+    /// Kinds of executions of loops whose turns are constants.
+    turns: BTreeMap<(u32, u32), BTreeSet<u8>>,
     asked: BTreeMap<(Key, u8, String), Option<Said>>,
 }
 
@@ -88,6 +95,7 @@ impl Questions {
         let mut found = Found { unit: &unit, path, places: BTreeMap::new(), kernels: Vec::new() };
         found.items(&unit.items);
         let Found { places, kernels, .. } = found;
+        let turns = constant_turns(path, text, &options);
         let own = check_source(path, text, &options).report;
         let judged = Options {
             judging: Settings { launches: Launches::OfContracts, ..options.judging.clone() },
@@ -104,6 +112,7 @@ impl Questions {
             kernels,
             assumptions,
             of_contents,
+            turns,
             asked: BTreeMap::new(),
         }
     }
@@ -126,6 +135,12 @@ impl Questions {
         let is_kernel = self.kernels.contains(&place.function);
         if is_kernel && place.function != kernel {
             return None;
+        }
+        let leaves = matches!(place.on, On::Loop { is_left: true, .. } | On::Loop { breaks: true, .. });
+        if let (true, false, Some(kinds)) = (key.2, leaves, self.turns.get(&(line, column)))
+            && !kinds.contains(&side)
+        {
+            return Some(Said::Impossible);
         }
         let question = (key, side, if is_kernel { String::new() } else { kernel.to_owned() });
         if let Some(known) = self.asked.get(&question) {
@@ -266,7 +281,7 @@ impl Found<'_> {
                 (cond.span, On::If { then: body(then), otherwise: otherwise.as_deref().map(body) })
             }
             StmtKind::For { body: turn, .. } | StmtKind::While { body: turn, .. } | StmtKind::Do { body: turn, .. } => {
-                (statement.span, On::Loop { body: body(turn), is_left: returns(turn) })
+                (statement.span, On::Loop { body: body(turn), is_left: returns(turn), breaks: breaks(turn) })
             }
             _ => return,
         };
@@ -286,14 +301,74 @@ impl Found<'_> {
 }
 
 fn returns(statement: &Stmt) -> bool {
+    holds(statement, |kind| matches!(kind, StmtKind::Return(_) | StmtKind::Unsupported(_)))
+}
+
+/// A `break` of an inner loop counts, too.
+fn breaks(statement: &Stmt) -> bool {
+    holds(statement, |kind| matches!(kind, StmtKind::Break))
+}
+
+fn holds(statement: &Stmt, wanted: impl Fn(&StmtKind) -> bool) -> bool {
     let mut open = vec![statement];
     while let Some(statement) = open.pop() {
-        if matches!(statement.kind, StmtKind::Return(_) | StmtKind::Unsupported(_)) {
+        if wanted(&statement.kind) {
             return true;
         }
         open.extend(stmts_in(statement));
     }
     false
+}
+
+/// The kinds of executions, by number, that each loop of the file's kernels has where its turns are constants, by line and column.
+fn constant_turns(path: &Path, text: &str, options: &Options) -> BTreeMap<(u32, u32), BTreeSet<u8>> {
+    let file = read(path, text, options).launched;
+    let mut found: BTreeMap<(u32, u32), BTreeSet<u8>> = BTreeMap::new();
+    for &function in &file.program.kernels {
+        let kernel = lowered_for_any_launch(&file, function, options);
+        every(&kernel.body, |statement| {
+            let (site, turns) = match statement {
+                calculus::Stmt::For(counted) => (counted.site, turns(&kernel, counted)),
+                calculus::Stmt::Loop { site, .. } => (*site, None),
+                _ => return,
+            };
+            let Some(span) = kernel.sites[site].span else { return };
+            let position = file.program.sources.start_position(span);
+            let kinds = found.entry((position.line, position.column)).or_default();
+            // What is not constant may be anything.
+            kinds.extend(turns.map_or(0..=2, |turns| turns..=turns));
+        });
+    }
+    found
+}
+
+/// Which kind of executions a counted loop of constants has: no turn, one, or several.
+fn turns(kernel: &Kernel, counted: &calculus::For) -> Option<u8> {
+    let constant = |id| kernel.exprs.as_int(id);
+    let (mut value, bound, by) = (constant(counted.start)?, constant(counted.bound)?, constant(counted.step.by)?);
+    for turns in 0..2 {
+        let goes_on = match counted.cmp {
+            calculus::BinaryOp::Lt => value < bound,
+            calculus::BinaryOp::Le => value <= bound,
+            calculus::BinaryOp::Gt => value > bound,
+            calculus::BinaryOp::Ge => value >= bound,
+            calculus::BinaryOp::Ne => value != bound,
+            _ => return None,
+        };
+        if !goes_on {
+            return Some(turns);
+        }
+        value = match counted.step.op {
+            calculus::BinaryOp::Add => value.checked_add(by)?,
+            calculus::BinaryOp::Sub => value.checked_sub(by)?,
+            calculus::BinaryOp::Mul => value.checked_mul(by)?,
+            calculus::BinaryOp::Div => value.checked_div(by)?,
+            calculus::BinaryOp::Shl => value.checked_shl(u32::try_from(by).ok()?)?,
+            calculus::BinaryOp::Shr => value.checked_shr(u32::try_from(by).ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(2)
 }
 
 #[cfg(test)]
