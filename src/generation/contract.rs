@@ -62,6 +62,7 @@ mod tests {
             axes: 1,
             has_dynamic_shared: false,
             is_cooperative: false,
+            ones: [[false; 3]; 2],
         };
         let case = |numbers: &[i128]| Case {
             grid: [1; 3],

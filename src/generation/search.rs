@@ -216,6 +216,9 @@ impl<O: Oracle> Search<'_, O> {
     /// Runs a case, with more memory if it needs it; whether it reached something new.
     fn attempt(&mut self, case: &Case) -> Result<bool, O::Error> {
         let mut case = case.clone();
+        for (extents, ones) in [&mut case.grid, &mut case.block].into_iter().zip(self.signature.ones) {
+            extents.iter_mut().zip(ones).filter(|(_, is_one)| *is_one).for_each(|(extent, _)| *extent = 1);
+        }
         for (memory, &count) in case.memories.iter_mut().zip(&self.counts) {
             if memory.count < count {
                 resize(memory, count);
@@ -459,6 +462,7 @@ mod tests {
             axes: 1,
             has_dynamic_shared: false,
             is_cooperative: false,
+            ones: [[false; 3]; 2],
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Signature {
     pub has_dynamic_shared: bool,
     /// Whether its blocks may wait for each other.
     pub is_cooperative: bool,
+    /// Extents that its contract wants to be 1: those of the grid, then those of a block.
+    pub ones: [[bool; 3]; 2],
 }
 
 /// How a parameter is given.
@@ -70,6 +72,7 @@ impl Signature {
             axes: 1,
             has_dynamic_shared: false,
             is_cooperative: false,
+            ones: [[false; 3]; 2],
         };
         for parameter in &target.parameters {
             let shape = signature.shape(&parameter.name, &parameter.kind)?;

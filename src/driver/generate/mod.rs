@@ -102,7 +102,10 @@ pub fn generate(
     };
     let mut reached_so_far: BTreeSet<Goal> = BTreeSet::new();
     let mut found_impossible: Vec<(BTreeSet<Goal>, BTreeSet<Goal>)> = Vec::new();
-    for (number, subject) in subjects.iter().enumerate() {
+    for (number, subject) in subjects.iter_mut().enumerate() {
+        if let Some(questions) = &questions {
+            subject.signature.ones = questions.ones(&subject.signature.kernel);
+        }
         tell(&format!("searching inputs for {}", subject.signature.kernel));
         let (goals, callees) = trials.goals(&subject.signature.kernel);
         let mut dictionary = subject.dictionary.clone();

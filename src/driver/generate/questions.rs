@@ -74,6 +74,8 @@ pub(super) struct Questions {
     assumptions: Vec<String>,
     /// What kernels ask of contents, by their names without namespaces.
     of_contents: Vec<(String, String)>,
+    /// Extents that kernels want to be 1, likewise: whether of a block, and the axis.
+    ones: Vec<(String, (usize, usize))>,
     /// Kinds of executions of loops whose turns are constants.
     turns: BTreeMap<(u32, u32), BTreeSet<u8>>,
     asked: BTreeMap<(Key, u8, String), Option<Said>>,
@@ -101,7 +103,8 @@ impl Questions {
             judging: Settings { launches: Launches::OfContracts, ..options.judging.clone() },
             ..options.clone()
         };
-        let of_contents = of_contents(&check_source(path, text, &judged).report.kernels);
+        let judged = check_source(path, text, &judged).report;
+        let (of_contents, ones) = (of_contents(&judged.kernels), ones(&judged.kernels));
         let assumptions =
             own.kernels.iter().flat_map(|kernel| &kernel.assumptions).map(|known| known.text.clone()).collect();
         Questions {
@@ -112,9 +115,19 @@ impl Questions {
             kernels,
             assumptions,
             of_contents,
+            ones,
             turns,
             asked: BTreeMap::new(),
         }
+    }
+
+    /// The extents that the contract of a kernel wants to be 1: those of the grid, then those of a block.
+    pub(super) fn ones(&self, kernel: &str) -> [[bool; 3]; 2] {
+        let mut found = [[false; 3]; 2];
+        for (_, (level, axis)) in self.ones.iter().filter(|(name, _)| name == plain(kernel)) {
+            found[*level][*axis] = true;
+        }
+        found
     }
 
     /// The file.
@@ -192,6 +205,21 @@ fn of_contents(kernels: &[KernelReport]) -> Vec<(String, String)> {
         let conjuncts = kernel.contract.iter().flat_map(|contract| &contract.conjuncts);
         for conjunct in conjuncts.filter(|conjunct| conjunct.kind == ContractKind::Data) {
             found.push((plain(&kernel.name).to_owned(), conjunct.text.clone()));
+        }
+    }
+    found
+}
+
+/// The extents that contracts of kernels want to be 1.
+fn ones(kernels: &[KernelReport]) -> Vec<(String, (usize, usize))> {
+    let mut found = Vec::new();
+    for kernel in kernels {
+        for conjunct in kernel.contract.iter().flat_map(|contract| &contract.conjuncts) {
+            let extents = ["gridDim", "blockDim"].into_iter().enumerate();
+            let all = extents
+                .flat_map(|(level, name)| ["x", "y", "z"].into_iter().enumerate().map(move |axis| (level, name, axis)));
+            let wanted = all.filter(|(_, name, (_, axis))| conjunct.text == format!("{name}.{axis} == 1"));
+            found.extend(wanted.map(|(level, _, (axis, _))| (plain(&kernel.name).to_owned(), (level, axis))));
         }
     }
     found
