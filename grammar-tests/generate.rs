@@ -180,6 +180,9 @@ fn equal_seeds_give_equal_files_and_what_cannot_be_searched_is_refused() {
     assert_eq!(texts[0], texts[1]);
     let seen = generate(&place, &["k.cl"]);
     assert_eq!((seen.code, seen.err.contains("CUDA kernels")), (Some(2), true), "{}", seen.err);
+    std::fs::write(place.path().join("other.cu"), "__global__ void other(int *x) { x[threadIdx.x] = 1; }\n").unwrap();
+    let seen = generate(&place, &["k.cu", "other.cu", "--output", "c"]);
+    assert!(seen.out.contains("other: not searched: it stands in other.cu"), "{}{}", seen.out, seen.err);
     let seen = generate(&place, &["k.cu", "--kernel", "missing"]);
     assert_eq!((seen.code, seen.err.contains("no kernel was searched")), (Some(2), true), "{}", seen.err);
 }

@@ -357,10 +357,7 @@ fn what_does_not_fit_a_struct_is_refused_by_its_member() {
 }
 
 #[test]
-fn a_program_needs_no_description_and_a_description_no_arguments() {
-    let main = ("m.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n");
-    let seen = refused(&[main], &["m.cu"], "kernel", "kernel");
-    assert!(seen.err.contains("m.cu: it has a `main` of its own"), "{seen:?}");
+fn a_description_takes_no_arguments_and_its_keys_are_known() {
     let seen = refused(&[("k.cu", KERNELS)], &["k.cu", "--", "5"], "kernel", "kernel");
     assert!(seen.err.contains("cannot be used with"), "{seen:?}");
     let seen = refused(&[("k.cu", KERNELS)], &["k.cu"], "[[launch]]", "[[lunch]]");

@@ -80,13 +80,22 @@ pub fn generate(
         if let Some(without) = kernels.without_main(text) {
             *text = without;
         }
+        if found.is_empty() {
+            continue;
+        }
         // One program runs the kernels of one file.
-        if subjects.is_empty() && !found.is_empty() {
+        if subjects.is_empty() {
             of_text.clone_from(&kernels.dictionary.numbers);
             written = Some((file.path.clone(), own));
             let targets: Vec<Target> = found.iter().map(|subject| subject.target.clone()).collect();
             text.push_str(&cases::program(&targets));
             subjects = found;
+            continue;
+        }
+        for subject in found {
+            let kernel = subject.signature.kernel;
+            let reason = format!("it stands in {}; name that file first", file.path.display());
+            skipped.push(Skipped { kernel, reason });
         }
     }
     let mut generated = Generated { skipped, ..Generated::default() };
