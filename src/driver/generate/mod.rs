@@ -122,14 +122,9 @@ pub fn generate(
         let asked =
             questions.as_ref().map_or_else(Vec::new, |questions| questions.asks_of_contents(&subject.signature.kernel));
         let contracts = asked.iter().filter_map(|text| DataContract::named(text, &subject.signature)).collect();
-        let wanted = Wanted {
-            goals,
-            callees,
-            spared: reached_so_far.clone(),
-            comparisons: trials.comparisons(&built),
-            dictionary,
-            contracts,
-        };
+        // What one instance of a template reaches, another has yet to reach by itself.
+        let spared = reached_so_far.difference(&goals).copied().collect();
+        let wanted = Wanted { goals, callees, spared, comparisons: trials.comparisons(&built), dictionary, contracts };
         let found = searched((number, subject), &wanted, plan, (&trials, questions.as_mut()), stop)?;
         reached_so_far.extend(&found.reached);
         found_impossible.push((found.reached.clone(), found.impossible.clone()));
