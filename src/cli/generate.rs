@@ -7,7 +7,7 @@ use super::options::{any_solver, seconds};
 use super::output::{complain, note, to_stdout};
 use super::run::{failed, request};
 use crate::driver::cover::share;
-use crate::driver::generate::{Description, Generated, KernelReport, Search, Written, generate, json, text};
+use crate::driver::generate::{Description, Generated, Search, Searched, Written, generate, json, text};
 use crate::driver::run::{Backend, Logging, Request, is_opencl, prepare};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -61,6 +61,7 @@ fn carried_out(args: &GenerateArgs, request: &Request, plan: &Search, interrupt:
         Ok(generated) => generated,
         Err(error) => return Ok(failed(&error, interrupt)),
     };
+    generated.notes.iter().for_each(|line| note(line));
     let files = write(&generated, &args.output, &args.run.files)?;
     to_stdout(|out| match args.format {
         TraceFormat::Text => text(&generated, &files, out),
@@ -92,7 +93,7 @@ pub(super) fn write(generated: &Generated, directory: &Path, sources: &[PathBuf]
 }
 
 fn write_one(
-    kernel: &KernelReport,
+    kernel: &Searched,
     directory: &Path,
     sources: &[PathBuf],
     names: &mut BTreeSet<String>,

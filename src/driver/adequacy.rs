@@ -8,7 +8,7 @@
 
 use super::generate::{Generated, Search, generate};
 use super::mutate::{self, Mutant, MutateError, Outcomes, Status, Subject};
-use super::run::{self, Logging, Output, Request, RunError, RunOptions, Stop};
+use super::run::{self, Logging, Output, Request, RunError, RunOptions, Stop, Told};
 use super::{cover, described, schedule};
 use crate::adequacy::Offer;
 use crate::coverage::Coverage;
@@ -53,10 +53,10 @@ pub fn adequacy(
     stop: Stop<'_>,
 ) -> Result<Adequacy, AdequacyError> {
     tell("executing the program to see what it reaches");
-    let coverage = covered(request, stop)?;
     let mut remarks = Vec::new();
+    let coverage = covered(request, &mut remarks, stop)?;
     tell("executing its mutants");
-    let outcomes = mutated(request, parts, stop)?;
+    let outcomes = mutated(request, parts, &mut remarks, stop)?;
     let schedules = match parts.schedules.schedules {
         0 => None,
         _ => {
@@ -69,8 +69,7 @@ pub fn adequacy(
     let files = write(&generated);
     let mut offers = Vec::new();
     for (kernel, file) in generated.kernels.into_iter().zip(files) {
-        let plain = described::split(&kernel.kernel).0;
-        let plain = plain.rsplit("::").next().unwrap_or(plain).to_owned();
+        let plain = described::plain(&kernel.kernel).to_owned();
         let mut offer = Offer { kernel: plain, file, launches: kernel.launches, killed: BTreeSet::new() };
         if let Some(path) = &offer.file {
             tell(&format!("executing the mutants that are left with {path}"));
@@ -82,12 +81,16 @@ pub fn adequacy(
         }
         offers.push(offer);
     }
+    remarks.extend(generated.notes.iter().cloned());
     remarks.extend(
         generated.skipped.iter().map(|it| format!("no launches were searched for {}: {}", it.kernel, it.reason)),
     );
     // What the search proved to be impossible is not missed.
     let impossible = Coverage::of(generated.coverage.points.into_iter().filter(|point| !point.impossible.is_empty()));
     let coverage = coverage.sparing(&impossible);
+    // Several of the builds leave the same out.
+    let mut known = BTreeSet::new();
+    remarks.retain(|remark| known.insert(remark.clone()));
     let mut adequacy = Adequacy::of(&coverage, &outcomes, schedules, &offers);
     adequacy.remarks = remarks;
     Ok(adequacy)
@@ -100,20 +103,29 @@ fn for_build(request: &Request, logging: Logging) -> Request {
     request
 }
 
-fn covered(request: &Request, stop: Stop<'_>) -> Result<Coverage, RunError> {
+fn covered(request: &Request, remarks: &mut Vec<String>, stop: Stop<'_>) -> Result<Coverage, RunError> {
     let request = for_build(request, Logging::Coverage);
     let built = run::build(run::prepare(&request)?, &request, stop)?;
-    built.run(&RunOptions { output: Output::Aside, ..request.run }, stop)?;
+    remarks.extend(built.notes.iter().cloned().chain(built.uncounted()));
+    let ran = built.run(&RunOptions { output: Output::Aside, ..request.run }, stop)?;
+    let told = |told: Told| told.place.map_or_else(String::new, |place| format!("{place}: ")) + &told.message;
+    remarks.extend(ran.told.into_iter().map(told));
     Ok(cover::reached(&built))
 }
 
-fn mutated(request: &Request, parts: &Parts, stop: Stop<'_>) -> Result<Outcomes, MutateError> {
+fn mutated(
+    request: &Request,
+    parts: &Parts,
+    remarks: &mut Vec<String>,
+    stop: Stop<'_>,
+) -> Result<Outcomes, MutateError> {
     let mut request = for_build(request, Logging::Mutants);
-    let (built, _) = mutate::build(&mut request, stop)?;
+    let (built, not_mutated) = mutate::build(&mut request, stop)?;
+    remarks.extend(not_mutated.into_iter().chain(built.unmutated()));
     let directory = parts.directory.join("mutants");
     let mut campaign = mutate::Campaign::begin(Subject::Built(&built), parts.mutation.clone(), directory)?;
     campaign.sample(parts.mutants, 0);
-    campaign.baseline(stop)?;
+    remarks.extend(campaign.baseline(stop)?);
     campaign.prove_mutants(&request.options, &mut |_| {}, stop)?;
     campaign.try_out(&|_| {}, stop)?;
     Ok(campaign.so_far())
@@ -127,7 +139,8 @@ fn scheduled(
 ) -> Result<Option<Report>, RunError> {
     let request = for_build(request, Logging::Scheduled);
     let built = run::build(run::prepare(&request)?, &request, stop)?;
-    match schedule::campaign(&built, &parts.schedules, &mut |_| {}, stop) {
+    let campaign = schedule::campaign(&built, &parts.schedules, &mut |line| remarks.push(line.to_owned()), stop);
+    match campaign {
         Ok(report) => Ok(Some(report)),
         Err(schedule::ScheduleError::Run(error)) if error.is_interrupt() => Err(error),
         Err(error) => {

@@ -9,9 +9,10 @@
 //! kernels are judged under conditions ([`judge::contract`]), and how tables look.
 
 use super::contract_file::Entry;
-use super::{Options, passes, reported};
+use super::{Options, passes, read, reported, selected};
 use crate::calculus::Kernel;
 use crate::check::broken_contract::{self, StatedOf};
+use crate::check::verdict::Verdict;
 use crate::diagnostic::report::{
     Certainty, CheckedLaunch, Finding, Keeping, KernelReport, Race, ScopeKind, StatedAt, Unknown,
 };
@@ -23,6 +24,7 @@ use crate::judge::judge;
 use crate::launch::{self, Facts, Launched};
 use crate::resolve::program::FunctionId;
 use crate::source::Span;
+use std::path::Path;
 
 /// Why what is stated of these kernels does not fit them, a line for each.
 pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options) -> Vec<String> {
@@ -34,6 +36,29 @@ pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options
         Some(format!("{}: {}: {error}", contracts.at(entry), entry.text))
     };
     kernels.iter().filter_map(misfit).collect()
+}
+
+/// The kernels of a text, judged with nothing of what launches in host code say of them.
+pub(super) fn judged_for_any_launch(path: &Path, text: &str, options: &Options) -> Vec<KernelReport> {
+    let file = read(path, text, options).launched;
+    let of_any = |function| of_any_launch(&file, function, options).0;
+    selected(&file.program, options).map(of_any).collect()
+}
+
+/// A kernel, judged with nothing of what launches in host code say of it.
+fn of_any_launch(
+    file: &Launched,
+    function: FunctionId,
+    options: &Options,
+) -> (KernelReport, passes::Model<'static>, Verdict) {
+    let kernel = passes::lowered_for_any_launch(file, function, options);
+    let model = passes::strengthened(kernel, options, None);
+    let mut verdict = judge(&model.kernel, &model.protocol, &[], file.program.language, &options.judging);
+    verdict.assumptions.extend(model.assumptions.iter().cloned());
+    verdict.reject(model.rejected.clone());
+    let subject = (&model.kernel, &model.protocol);
+    let report = reported(file, function, subject, (&[], &verdict), options);
+    (report, model, verdict)
 }
 
 /// Judges a kernel under what is stated of it; `None` if nothing is, or it does not fit.
@@ -126,12 +151,8 @@ pub(super) fn infer(file: &Launched, function: FunctionId, options: &Options, re
     if report.race != Race::RaceFree || is_told || (is_whole && !relies) {
         return;
     }
-    let kernel = passes::lowered_for_any_launch(file, function, options);
-    let model = passes::strengthened(kernel, options, None);
+    let (other, model, verdict) = of_any_launch(file, function, options);
     let language = file.program.language;
-    let verdict = judge(&model.kernel, &model.protocol, &[], language, &options.judging);
-    let subject = (&model.kernel, &model.protocol);
-    let other = reported(file, function, subject, (&[], &verdict), options);
     let (launches, _) = launch::facts(file, function);
     let asks_for_more = verdict.contract.as_ref().is_some_and(|contract| {
         let conditions: Vec<&str> = contract.conjuncts.iter().map(|conjunct| conjunct.text.as_str()).collect();

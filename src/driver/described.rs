@@ -314,6 +314,12 @@ pub(super) fn split(kernel: &str) -> (&str, &str) {
     (name.trim(), arguments.trim())
 }
 
+/// The name of a kernel without namespaces and template arguments.
+pub(super) fn plain(kernel: &str) -> &str {
+    let name = split(kernel).0;
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 /// Whether this can stand behind a name without ending the expression that it is in.
 fn is_argument_list(text: &str) -> bool {
     let is_fine = |c: char| c.is_alphanumeric() || " _:,<>*&()+-'.".contains(c);

@@ -16,7 +16,7 @@ mod questions;
 mod report;
 mod trials;
 
-pub use report::{Description, Generated, KernelReport, SCHEMA, Skipped, Written, json, text};
+pub use report::{Description, Generated, SCHEMA, Searched, Skipped, Written, json, text};
 
 use super::described;
 use super::dictionary::Dictionary;
@@ -24,7 +24,7 @@ use super::prepared::{Prepared, guarded};
 use super::run::{Request, RunError, Stop, build};
 use crate::diagnostic::report::WitnessReport;
 use crate::execute::launch::cases;
-use crate::execute::launch::host::Target;
+use crate::execute::launch::host::{Parameter, ParameterKind, Target};
 use crate::generation::case::whole;
 use crate::generation::{Answer, Budget, Case, DataContract, Found, Goal, Oracle, Reasoned, Signature, Wanted, search};
 use crate::launch::Launch;
@@ -103,6 +103,7 @@ pub fn generate(
         return Ok(generated);
     }
     let built = build(prepared, request, stop)?;
+    generated.notes = built.uncounted();
     let targets: Vec<Target> = subjects.iter().map(|subject| subject.target.clone()).collect();
     let trials = Trials::new(&built, targets, plan.timeout);
     let mut questions = match &written {
@@ -110,7 +111,7 @@ pub fn generate(
         None => None,
     };
     let mut reached_so_far: BTreeSet<Goal> = BTreeSet::new();
-    let mut found_impossible: Vec<(BTreeSet<Goal>, BTreeSet<Goal>)> = Vec::new();
+    let mut impossible: BTreeSet<Goal> = BTreeSet::new();
     for (number, subject) in subjects.iter_mut().enumerate() {
         if let Some(questions) = &questions {
             subject.signature.ones = questions.ones(&subject.signature.kernel);
@@ -127,7 +128,7 @@ pub fn generate(
         let wanted = Wanted { goals, callees, spared, comparisons: trials.comparisons(&built), dictionary, contracts };
         let found = searched((number, subject), &wanted, plan, (&trials, questions.as_mut()), stop)?;
         reached_so_far.extend(&found.reached);
-        found_impossible.push((found.reached.clone(), found.impossible.clone()));
+        impossible.extend(&found.impossible);
         let breaking: Vec<&Case> = found.breaking.iter().map(|(case, _)| case).collect();
         let breaking = (!breaking.is_empty()).then(|| Case::description(&subject.signature, &breaking));
         let cases: Vec<&Case> = found.kept.iter().map(|(case, _)| case).collect();
@@ -137,7 +138,7 @@ pub fn generate(
             launches.push((case.words(&subject.signature), coverage));
         }
         let description = (!cases.is_empty()).then(|| Case::description(&subject.signature, &cases));
-        generated.kernels.push(KernelReport {
+        generated.kernels.push(Searched {
             kernel: subject.signature.kernel.clone(),
             launches,
             tried: found.tried,
@@ -147,7 +148,6 @@ pub fn generate(
             contract: asked,
         });
     }
-    let impossible = trials.impossible(&found_impossible);
     generated.conclude(trials.untouched(&built, &impossible));
     Ok(generated)
 }
@@ -187,9 +187,8 @@ impl Oracle for Knowing<'_> {
 
     fn reason(&mut self, goal: Goal, case: &Case) -> Reasoned {
         let Some(questions) = self.questions.as_deref_mut() else { return Reasoned::Open };
-        let Some((kind, place)) = self.trials.place(goal) else { return Reasoned::Open };
-        let kernel = described::split(&self.subject.signature.kernel).0;
-        let kernel = kernel.rsplit("::").next().unwrap_or(kernel);
+        let Some((kind, place)) = self.trials.place(goal, questions.path()) else { return Reasoned::Open };
+        let kernel = described::plain(&self.subject.signature.kernel);
         if self.left.is_zero() {
             return Reasoned::Open;
         }
@@ -258,8 +257,7 @@ fn subjects_of(kernels: &described::Kernels, plan: &Search) -> (Vec<Subject>, Ve
     (found, skipped)
 }
 
-fn ungivable(parameter: &crate::execute::launch::host::Parameter) -> Option<String> {
-    use crate::execute::launch::host::ParameterKind;
+fn ungivable(parameter: &Parameter) -> Option<String> {
     match &parameter.kind {
         ParameterKind::Other(what) => Some(format!("its parameter `{}` is {what}", parameter.name)),
         ParameterKind::Texture => Some(format!("its parameter `{}` is a texture object", parameter.name)),

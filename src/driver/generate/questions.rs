@@ -6,8 +6,8 @@
 //!
 //! Loops of which every kernel has the number of turns as a constant need no claim.
 //!
-//! Guarantees: what is called impossible is proved for every launch, from no more assumptions than the kernels' own proofs need, and none of the kernels that
-//! may hold the place leaves anything open. A witness is no more than a hint: who asks runs it.
+//! Guarantees: what is called impossible is proved for every launch, whatever those in host code say, from no more assumptions than the kernels' own proofs need,
+//! and none of the kernels that may hold the place leaves anything open. A witness is no more than a hint: who asks runs it.
 //!
 //! Deliberately absent: conditions of `?:`, what macros bring, statements in headers; turns of loops that a `return` leaves.
 
@@ -15,10 +15,12 @@ use crate::calculus::statements::every;
 use crate::calculus::{self, Kernel};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, ContractKind, KernelReport, Race, WitnessReport};
+use crate::driver::contracts::judged_for_any_launch;
+use crate::driver::described::plain;
 use crate::driver::front::{self, FrontEnd};
 use crate::driver::options::{Fixes, Hints, Launches, Reproductions, Settings};
 use crate::driver::passes::lowered_for_any_launch;
-use crate::driver::{Options, check_source, read};
+use crate::driver::{Options, read};
 use crate::instrument::coverage::PointKind;
 use crate::source::Span;
 use crate::syntax::parts::stmts_in;
@@ -70,15 +72,15 @@ pub(super) struct Questions {
     places: BTreeMap<Key, Place>,
     /// The names of the kernels, without namespaces.
     kernels: Vec<String>,
-    /// What the kernels' own proofs take for granted.
-    assumptions: Vec<String>,
+    /// What the proof of each kernel takes for granted, by its name without namespaces.
+    assumptions: BTreeMap<String, BTreeSet<String>>,
     /// What kernels ask of contents, by their names without namespaces.
     of_contents: Vec<(String, String)>,
     /// Extents that kernels want to be 1, likewise: whether of a block, and the axis.
     ones: Vec<(String, (usize, usize))>,
     /// Kinds of executions of loops whose turns are constants.
     turns: BTreeMap<(u32, u32), BTreeSet<u8>>,
-    asked: BTreeMap<(Key, u8, String), Option<Said>>,
+    asked: BTreeMap<(Key, u8), Vec<KernelReport>>,
 }
 
 impl Questions {
@@ -98,15 +100,14 @@ impl Questions {
         found.items(&unit.items);
         let Found { places, kernels, .. } = found;
         let turns = constant_turns(path, text, &options);
-        let own = check_source(path, text, &options).report;
-        let judged = Options {
-            judging: Settings { launches: Launches::OfContracts, ..options.judging.clone() },
-            ..options.clone()
-        };
-        let judged = check_source(path, text, &judged).report;
-        let (of_contents, ones) = (of_contents(&judged.kernels), ones(&judged.kernels));
-        let assumptions =
-            own.kernels.iter().flat_map(|kernel| &kernel.assumptions).map(|known| known.text.clone()).collect();
+        let mut assumptions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for kernel in judged_for_any_launch(path, text, &options) {
+            let known = assumptions.entry(plain(&kernel.name).to_owned()).or_default();
+            known.extend(kernel.assumptions.into_iter().map(|assumption| assumption.text));
+        }
+        let of_contracts = Settings { launches: Launches::OfContracts, ..options.judging.clone() };
+        let judged = judged_for_any_launch(path, text, &Options { judging: of_contracts, ..options.clone() });
+        let (of_contents, ones) = (of_contents(&judged), ones(&judged));
         Questions {
             path: path.to_path_buf(),
             text: text.to_owned(),
@@ -141,7 +142,7 @@ impl Questions {
         of_kernel.map(|(_, text)| text.clone()).collect()
     }
 
-    /// Whether a side of a branch or a loop can be reached from a kernel; nothing if that is not known.
+    /// Whether a side of a branch or a loop, which stands in this file, can be reached from a kernel; nothing if that is not known.
     pub(super) fn ask(&mut self, kernel: &str, (line, column): (u32, u32), kind: &PointKind, side: u8) -> Option<Said> {
         let key = (line, column, matches!(kind, PointKind::Loop { .. }));
         let place = self.places.get(&key)?;
@@ -155,47 +156,41 @@ impl Questions {
         {
             return Some(Said::Impossible);
         }
-        let question = (key, side, if is_kernel { String::new() } else { kernel.to_owned() });
-        if let Some(known) = self.asked.get(&question) {
-            return known.clone();
+        if !self.asked.contains_key(&(key, side)) {
+            if self.asked.len() >= MOST {
+                return None;
+            }
+            let edits = edits(place, side)?;
+            // A function that is no kernel may be part of each of them.
+            let kernels = if is_kernel { vec![kernel.to_owned()] } else { Vec::new() };
+            let options = Options { kernels, ..self.options.clone() };
+            let judged = judged_for_any_launch(&self.path, &edited(&self.text, edits), &options);
+            self.asked.insert((key, side), judged);
         }
-        if self.asked.len() >= MOST {
-            return None;
-        }
-        let edits = edits(place, side)?;
-        let options = Options { kernels: vec![kernel.to_owned()], ..self.options.clone() };
-        let report = check_source(&self.path, &edited(&self.text, edits), &options).report;
-        let said = self.said(&report.kernels);
-        self.asked.insert(question, said.clone());
-        said
+        self.said(kernel, self.asked.get(&(key, side))?)
     }
 
-    fn said(&self, kernels: &[KernelReport]) -> Option<Said> {
-        let claims =
-            kernels.iter().flat_map(KernelReport::each_finding).filter(|finding| finding.rule == RuleId::Assertion);
-        let mut is_open = kernels.is_empty();
-        for finding in claims {
-            is_open = true;
-            if let (Certainty::Proved, Some(witness)) = (finding.certainty, &finding.witness) {
-                return Some(Said::Launch(witness.clone()));
+    /// What the kernels say with the claim in the text.
+    fn said(&self, kernel: &str, judged: &[KernelReport]) -> Option<Said> {
+        let mut is_open = judged.is_empty();
+        for report in judged {
+            for finding in report.each_finding().filter(|finding| finding.rule == RuleId::Assertion) {
+                is_open = true;
+                let witness = finding.witness.as_ref().filter(|_| finding.certainty == Certainty::Proved);
+                if let Some(witness) = witness.filter(|_| plain(&report.name) == kernel) {
+                    return Some(Said::Launch(witness.clone()));
+                }
             }
         }
-        let is_decided = |kernel: &KernelReport| {
-            kernel.race != Race::Unknown
-                && kernel.unknowns.is_empty()
-                && kernel.assumptions.iter().all(|assumption| self.assumptions.contains(&assumption.text))
+        let is_decided = |report: &KernelReport| {
+            let own = self.assumptions.get(plain(&report.name));
+            let is_known = |text: &String| own.is_some_and(|own| own.contains(text));
+            report.race != Race::Unknown
+                && report.unknowns.is_empty()
+                && report.assumptions.iter().all(|assumption| is_known(&assumption.text))
         };
-        if is_open || !kernels.iter().all(is_decided) {
-            return None;
-        }
-        Some(Said::Impossible)
+        (!is_open && judged.iter().all(is_decided)).then_some(Said::Impossible)
     }
-}
-
-/// A kernel's name without namespaces and template arguments.
-fn plain(kernel: &str) -> &str {
-    let name = &kernel[..kernel.find('<').unwrap_or(kernel.len())];
-    name.rsplit("::").next().unwrap_or(name)
 }
 
 /// The conditions on contents in the contracts of kernels.
@@ -329,7 +324,7 @@ impl Found<'_> {
 }
 
 fn returns(statement: &Stmt) -> bool {
-    holds(statement, |kind| matches!(kind, StmtKind::Return(_) | StmtKind::Unsupported(_)))
+    holds(statement, |kind| matches!(kind, StmtKind::Return(_) | StmtKind::Asm { .. } | StmtKind::Unsupported(_)))
 }
 
 /// A `break` of an inner loop counts, too.
@@ -361,7 +356,11 @@ fn constant_turns(path: &Path, text: &str, options: &Options) -> BTreeMap<(u32, 
                 _ => return,
             };
             let Some(span) = kernel.sites[site].span else { return };
-            let position = file.program.sources.start_position(span);
+            let sources = &file.program.sources;
+            if sources.file(sources.visible(span).file).path != path {
+                return;
+            }
+            let position = sources.start_position(span);
             let kinds = found.entry((position.line, position.column)).or_default();
             // What is not constant may be anything.
             kinds.extend(turns.map_or(0..=2, |turns| turns..=turns));
@@ -424,6 +423,36 @@ mod tests {
         assert_eq!(ask(6, 5, &counted, 0), Some(Said::Impossible));
         assert_eq!(ask(6, 5, &counted, 1), Some(Said::Impossible));
         assert!(matches!(ask(6, 5, &counted, 2), Some(Said::Launch(_))));
+    }
+
+    #[test]
+    fn what_launches_of_the_file_do_not_reach_is_not_impossible() {
+        let text = "__global__ void k(int* x, int n) {
+    if (n > 5) x[threadIdx.x] = 1;
+    if (blockIdx.x > 0) x[0] = 2;
+}
+int main() { int* x; k<<<1, 32>>>(x, 3); }
+";
+        let mut questions = Questions::new(Path::new("k.cu"), text, &Options::default());
+        for line in [2, 3] {
+            let said = questions.ask("k", (line, 9), &PointKind::Branch, 1);
+            assert!(matches!(said, Some(Said::Launch(_))), "{line}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_function_is_asked_about_with_all_kernels_that_may_hold_it() {
+        let text = "__device__ void f(int* x, int n) {
+    if (n > 2) x[threadIdx.x] = 1;
+    if (n > 9) x[threadIdx.x] = 2;
+}
+__global__ void little(int* x) { f(x, 1); }
+__global__ void more(int* x) { f(x, 7); }
+";
+        let mut questions = Questions::new(Path::new("k.cu"), text, &Options::default());
+        assert_eq!(questions.ask("little", (2, 9), &PointKind::Branch, 1), None);
+        assert!(matches!(questions.ask("more", (2, 9), &PointKind::Branch, 1), Some(Said::Launch(_))));
+        assert_eq!(questions.ask("little", (3, 9), &PointKind::Branch, 1), Some(Said::Impossible));
     }
 
     #[test]

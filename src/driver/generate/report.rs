@@ -11,16 +11,18 @@ use std::io::{self, Write};
 #[derive(Clone, Debug, Default)]
 pub struct Generated {
     /// By kernel, in the order of the text.
-    pub kernels: Vec<KernelReport>,
+    pub kernels: Vec<Searched>,
     /// Kernels that were not searched.
     pub skipped: Vec<Skipped>,
+    /// What is not counted, and what else is to be known.
+    pub notes: Vec<String>,
     /// What all descriptions reach together, of the device code of the file.
     pub coverage: Coverage,
 }
 
 /// What was generated for a kernel.
 #[derive(Clone, Debug)]
-pub struct KernelReport {
+pub struct Searched {
     /// Its name.
     pub kernel: String,
     /// Launches that are kept: in words, with what each reaches.
@@ -37,7 +39,7 @@ pub struct KernelReport {
     pub contract: Vec<String>,
 }
 
-impl KernelReport {
+impl Searched {
     /// What its launches reach together.
     pub fn coverage(&self) -> Coverage {
         Coverage::together(self.launches.iter().map(|(_, coverage)| coverage.clone()))
@@ -56,7 +58,7 @@ pub struct Skipped {
 impl Generated {
     /// Puts together what the kernels' launches reach; `untouched` has all points of the file.
     pub(super) fn conclude(&mut self, untouched: Coverage) {
-        let reached = self.kernels.iter().map(KernelReport::coverage);
+        let reached = self.kernels.iter().map(Searched::coverage);
         self.coverage = Coverage::together(reached.chain([untouched]));
     }
 }
@@ -123,7 +125,7 @@ pub fn json(generated: &Generated, files: &[Written], out: &mut dyn Write) -> io
 /// Writes the report for people.
 pub fn text(generated: &Generated, files: &[Written], out: &mut dyn Write) -> io::Result<()> {
     for (kernel, file) in generated.kernels.iter().zip(files) {
-        let KernelReport { kernel: name, tried, failures, .. } = kernel;
+        let Searched { kernel: name, tried, failures, .. } = kernel;
         let kept = kernel.launches.len();
         let launches = if kept == 1 { "launch" } else { "launches" };
         match &file.launches {

@@ -2,9 +2,10 @@
 
 use crate::coverage::counts::Counts;
 use crate::coverage::{Coverage, Seen};
+use crate::driver::cover;
+use crate::driver::described::plain;
 use crate::driver::instrument::InstrumentedFile;
 use crate::driver::run::{Built, RunError, Stop};
-use crate::driver::{cover, described};
 use crate::execute::ExecuteError;
 use crate::execute::cases::{self as runs, CaseRun};
 use crate::execute::launch::cases;
@@ -16,7 +17,7 @@ use crate::generation::{Answer, Case, Goal, Miss, Near, Signature};
 use crate::instrument::coverage::{Point, PointKind};
 use crate::syntax::BinaryOp;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Who runs cases of a program.
@@ -38,17 +39,13 @@ impl<'b> Trials<'b> {
 
     /// What there is to reach in a kernel, and in each function that is no kernel of the program's.
     pub(super) fn goals(&self, kernel: &str) -> (BTreeSet<Goal>, Vec<BTreeSet<Goal>>) {
-        let plain = |name: &str| -> String {
-            let name = described::split(name).0;
-            name.rsplit("::").next().unwrap_or(name).to_owned()
-        };
         let mut of: BTreeMap<String, BTreeSet<Goal>> = BTreeMap::new();
         for goal in self.all() {
-            of.entry(plain(&self.points[goal.point].function)).or_default().insert(goal);
+            of.entry(plain(&self.points[goal.point].function).to_owned()).or_default().insert(goal);
         }
-        let own = of.remove(&plain(kernel)).unwrap_or_default();
+        let own = of.remove(plain(kernel)).unwrap_or_default();
         for target in &self.targets {
-            of.remove(&plain(&target.name));
+            of.remove(plain(&target.name));
         }
         (own, of.into_values().collect())
     }
@@ -65,31 +62,18 @@ impl<'b> Trials<'b> {
         numbered.flat_map(|(number, point)| sides(point).map(move |side| Goal { point: number, side })).collect()
     }
 
-    /// What a goal is about, and where that stands: line and column of its point.
-    pub(super) fn place(&self, goal: Goal) -> Option<(&'b PointKind, (u32, u32))> {
+    /// What a goal is about, and where that stands: line and column of its point; nothing for what stands in another file.
+    pub(super) fn place(&self, goal: Goal, path: &Path) -> Option<(&'b PointKind, (u32, u32))> {
         let mut left = goal.point;
         for file in self.files {
             if let Some(point) = file.unit.points.get(left) {
                 let position = file.sources.start_position(point.span);
-                return Some((&point.kind, (position.line, position.column)));
+                let is_there = file.sources.file(file.sources.visible(point.span).file).path == path;
+                return is_there.then_some((&point.kind, (position.line, position.column)));
             }
             left -= file.unit.points.len();
         }
         None
-    }
-
-    /// What nobody can reach: of each kernel there is what it reaches and what it cannot. A goal is impossible if nobody reaches it, and all that come
-    /// into its function cannot.
-    pub(super) fn impossible(&self, found: &[(BTreeSet<Goal>, BTreeSet<Goal>)]) -> BTreeSet<Goal> {
-        let function = |goal: &Goal| self.points[goal.point].function.as_str();
-        let all: BTreeSet<Goal> = found.iter().flat_map(|(_, impossible)| impossible.iter().copied()).collect();
-        let holds = |goal: &Goal| {
-            let enters = |reached: &BTreeSet<Goal>| reached.iter().any(|other| function(other) == function(goal));
-            found
-                .iter()
-                .all(|(reached, impossible)| !reached.contains(goal) && (impossible.contains(goal) || !enters(reached)))
-        };
-        all.into_iter().filter(holds).collect()
     }
 
     /// The comparisons of conditions, with the number of what they decide.
