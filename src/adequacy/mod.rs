@@ -209,11 +209,10 @@ fn is_same(one: &Point, other: &Point) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Language;
+    use crate::coverage::point_of_k;
 
     fn point(function: &str, line: u32, seen: Seen) -> Point {
-        let (file, function) = ("k.cu".to_owned(), function.to_owned());
-        Point { file, line, column: 5, function, language: Language::Cuda, seen, impossible: Vec::new() }
+        Point { function: function.to_owned(), ..point_of_k("k.cu", (line, 5), seen) }
     }
 
     fn branch(holds: u64, fails: u64) -> Seen {

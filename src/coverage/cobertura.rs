@@ -119,18 +119,11 @@ fn class(path: &str, file: &File, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coverage::point_of_k;
 
     #[test]
     fn directories_are_packages_and_sides_of_branches_are_told_by_line() {
-        let point = |file: &str, line, column, seen| Point {
-            file: file.to_owned(),
-            line,
-            column,
-            function: "k".to_owned(),
-            language: crate::source::Language::Cuda,
-            seen,
-            impossible: Vec::new(),
-        };
+        let point = |file: &str, line, column, seen| point_of_k(file, (line, column), seen);
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };
         let coverage = Coverage::of([
             point("src/<a>.cu", 3, 9, branch(2, 0)),

@@ -103,22 +103,11 @@ fn line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coverage::{Point, Seen};
-    use crate::source::Language;
+    use crate::coverage::{Seen, point_of_k};
 
     #[test]
     fn the_source_is_shown_with_what_is_missed_beside_it() {
-        let (function, language) = ("k".to_owned(), Language::Cuda);
-        let file = "a.cu".to_owned();
-        let point = |line, seen| Point {
-            file: file.clone(),
-            line,
-            column: 1,
-            function: function.clone(),
-            language,
-            seen,
-            impossible: Vec::new(),
-        };
+        let point = |line, seen| point_of_k("a.cu", (line, 1), seen);
         let coverage = Coverage::of([
             point(1, Seen::Run { lines: vec![1], times: 7 }),
             point(2, Seen::Run { lines: vec![2], times: 0 }),

@@ -46,21 +46,11 @@ pub fn write(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Language;
+    use crate::coverage::point_of_k;
 
     #[test]
     fn lines_and_branches_are_told_by_file() {
-        let (function, language) = ("k".to_owned(), Language::Cuda);
-        let file = "a.cu".to_owned();
-        let point = |line, seen| Point {
-            file: file.clone(),
-            line,
-            column: 1,
-            function: function.clone(),
-            language,
-            seen,
-            impossible: Vec::new(),
-        };
+        let point = |line, seen| point_of_k("a.cu", (line, 1), seen);
         let branch = |holds, fails| Seen::Branch { holds, fails, diverged_warps: 0, uniform_warps: 0 };
         let coverage = Coverage::of([
             point(3, branch(2, 0)),

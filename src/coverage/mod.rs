@@ -375,14 +375,19 @@ impl Coverage {
     }
 }
 
+/// A point of a kernel `k` of CUDA, for tests of what is said of points.
+#[cfg(test)]
+pub(crate) fn point_of_k(file: &str, (line, column): (u32, u32), seen: Seen) -> Point {
+    let (file, function) = (file.to_owned(), "k".to_owned());
+    Point { file, line, column, function, language: Language::Cuda, seen, impossible: Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn point(line: u32, seen: Seen) -> Point {
-        let language = Language::Cuda;
-        let (file, function) = ("k.cu".to_owned(), "k".to_owned());
-        Point { file, line, column: 3, function, language, seen, impossible: Vec::new() }
+        point_of_k("k.cu", (line, 3), seen)
     }
 
     fn branch(holds: u64, fails: u64) -> Seen {

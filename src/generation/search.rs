@@ -3,9 +3,9 @@
 use super::approach::{Knob, Turn, along, copied, moved};
 use super::case::{Case, Contents};
 use super::signature::Signature;
-use super::values::{self, Random, contents, geometries, numbers, ordinary};
+use super::values::{self, contents, geometries, numbers, ordinary};
 use super::{DataContract, Goal, Near, corpus};
-use crate::execute::launch::{Number, Values};
+use crate::execute::launch::{Number, Random, Values};
 use crate::source::Language;
 use crate::syntax::BinaryOp;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,31 +7,6 @@ use crate::execute::launch::{Number, Scalar, Values};
 /// Elements that memory has at first. Where a kernel reaches further, more are given.
 pub const FIRST_COUNT: u64 = 256;
 
-/// A generator of numbers: splitmix64, the same everywhere.
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.next()) * end as u128) >> 64) as usize
-    }
-
-    /// One of them; there is one at least.
-    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-}
-
 /// Extents of grid and block to begin with, the ordinary ones first.
 pub fn geometries(axes: usize, extents: &[u32]) -> Vec<([u32; 3], [u32; 3])> {
     let mut found = match axes {

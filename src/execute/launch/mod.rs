@@ -54,7 +54,7 @@ mod write;
 
 pub use element::{ElementType, Number, Scalar};
 pub use error::{DescriptionError, Problem, nearest};
-pub use values::Values;
+pub use values::{Random, Values};
 
 use crate::source::{Language, LineColumn};
 use std::path::{Path, PathBuf};

@@ -83,15 +83,27 @@ fn between(scalar: Scalar, low: Number, high: Number, at: u64, of: u64) -> Numbe
 }
 
 /// The generator splitmix64: short, of good quality, and the same everywhere.
-struct Random(u64);
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// A number.
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
+    }
+
+    /// One of them; there is one at least.
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
     }
 
     fn between(&mut self, scalar: Scalar, low: Number, high: Number) -> Number {

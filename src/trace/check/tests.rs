@@ -4,6 +4,7 @@ use super::budget::Budget;
 use super::{Conflict, Observed, Witness, conflicts};
 use crate::memory_model::Level;
 use crate::memory_model::clocks::Receiving;
+use crate::trace::format::drawn::epochs;
 use crate::trace::format::write::{Segment, Writer, shape};
 use crate::trace::format::{Allocation, Epochs, Kind, Launch, Shape, Space, read_log};
 use proptest::prelude::*;
@@ -39,16 +40,6 @@ fn accesses() -> impl Strategy<Value = (Shape, u64)> {
             (shape(site, kind, allocation, bytes), offset)
         },
     )
-}
-
-fn epochs() -> impl Strategy<Value = Epochs> {
-    (0u32..8, 0u32..3, prop::array::uniform5(0u32..2), 0u32..2).prop_map(|(grid, block, tile, shared_only)| Epochs {
-        grid: grid / 6,
-        block,
-        tile,
-        shared_only: shared_only.min(block),
-        synchronised: 0,
-    })
 }
 
 fn cases() -> impl Strategy<Value = Case> {

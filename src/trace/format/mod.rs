@@ -79,6 +79,8 @@ pub mod accesses;
 pub mod bytes;
 pub mod chunk;
 mod decode;
+#[cfg(test)]
+pub(in crate::trace) mod drawn;
 pub mod encode;
 #[cfg(test)]
 mod encode_tests;

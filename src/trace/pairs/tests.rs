@@ -2,6 +2,7 @@
 
 use super::{Accesses, HostWrite, Interval, Outcome, pairs};
 use crate::memory_model::ways::Way;
+use crate::trace::format::drawn::epochs;
 use crate::trace::format::write::{Segment, Writer, shape};
 use crate::trace::format::{Allocation, Epochs, Kind, Launch, Shape, Space};
 use proptest::prelude::*;
@@ -25,16 +26,6 @@ fn accesses() -> impl Strategy<Value = (Shape, u64)> {
     let places = prop::sample::select(vec![0u64, 4, 6, 250, 252, 256, 510, 600]);
     (0u32..4, prop::sample::select(kinds), 0u32..5, bytes, places)
         .prop_map(|(site, kind, allocation, bytes, at)| (shape(site, kind, allocation, bytes), at))
-}
-
-fn epochs() -> impl Strategy<Value = Epochs> {
-    (0u32..8, 0u32..3, prop::array::uniform5(0u32..2), 0u32..2).prop_map(|(grid, block, tile, shared_only)| Epochs {
-        grid: grid / 6,
-        block,
-        tile,
-        shared_only: shared_only.min(block),
-        synchronised: 0,
-    })
 }
 
 fn cases() -> impl Strategy<Value = Case> {
