@@ -20,7 +20,7 @@ use crate::diagnostic::vocabulary::Vocabulary;
 use crate::judge::contract::{
     Subject, Terms, Under, Unfit, are_contradicted, broken_by_hosts, judge_under, that_numbers_fit,
 };
-use crate::judge::judge;
+use crate::judge::{self, judge};
 use crate::launch::{self, Facts, Launched};
 use crate::resolve::program::FunctionId;
 use crate::source::Span;
@@ -38,27 +38,28 @@ pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options
     kernels.iter().filter_map(misfit).collect()
 }
 
-/// The kernels of a text, judged with nothing of what launches in host code say of them.
+/// The kernels of a text, judged with nothing of what launches in host code say of them. Where contracts are made, it is part of
+/// them that extents are 1 which a proof takes as 1; where they are not, a claim holds whatever the extents are that a kernel never reads.
 pub(super) fn judged_for_any_launch(path: &Path, text: &str, options: &Options) -> Vec<KernelReport> {
     let file = read(path, text, options).launched;
-    let of_any = |function| of_any_launch(&file, function, options).0;
+    let of_any = |function| {
+        let (model, mut verdict) = of_any_launch(&file, function, options);
+        if options.judging.contracts_excuse() {
+            judge::scopes::withhold(&mut verdict, &[], &options.judging);
+        }
+        reported(&file, function, (&model.kernel, &model.protocol), (&[], &verdict), options)
+    };
     selected(&file.program, options).map(of_any).collect()
 }
 
 /// A kernel, judged with nothing of what launches in host code say of it.
-fn of_any_launch(
-    file: &Launched,
-    function: FunctionId,
-    options: &Options,
-) -> (KernelReport, passes::Model<'static>, Verdict) {
+fn of_any_launch(file: &Launched, function: FunctionId, options: &Options) -> (passes::Model<'static>, Verdict) {
     let kernel = passes::lowered_for_any_launch(file, function, options);
     let model = passes::strengthened(kernel, options, None);
     let mut verdict = judge(&model.kernel, &model.protocol, &[], file.program.language, &options.judging);
     verdict.assumptions.extend(model.assumptions.iter().cloned());
     verdict.reject(model.rejected.clone());
-    let subject = (&model.kernel, &model.protocol);
-    let report = reported(file, function, subject, (&[], &verdict), options);
-    (report, model, verdict)
+    (model, verdict)
 }
 
 /// Judges a kernel under what is stated of it; `None` if nothing is, or it does not fit.
@@ -151,7 +152,8 @@ pub(super) fn infer(file: &Launched, function: FunctionId, options: &Options, re
     if report.race != Race::RaceFree || is_told || (is_whole && !relies) {
         return;
     }
-    let (other, model, verdict) = of_any_launch(file, function, options);
+    let (model, verdict) = of_any_launch(file, function, options);
+    let other = reported(file, function, (&model.kernel, &model.protocol), (&[], &verdict), options);
     let language = file.program.language;
     let (launches, _) = launch::facts(file, function);
     let asks_for_more = verdict.contract.as_ref().is_some_and(|contract| {

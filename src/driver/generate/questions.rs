@@ -441,6 +441,22 @@ int main() { int* x; k<<<1, 32>>>(x, 3); }
     }
 
     #[test]
+    fn what_a_proof_takes_as_1_is_wanted_to_be_1() {
+        let body = "{ if (x[threadIdx.x] > 40) x[threadIdx.x] = 0; }";
+        let text = format!(
+            "template <int N> __global__ void many(float* x) {body}
+__global__ void one(float* x) {body}
+__global__ void each(float* x) {{ x[blockIdx.x * blockDim.x + threadIdx.x] = 0; }}
+int main() {{ float* x; many<3><<<1, 64>>>(x); }}
+"
+        );
+        let questions = Questions::new(Path::new("k.cu"), &text, &Options::default());
+        for (kernel, along_x) in [("many<3>", true), ("one", true), ("each", false)] {
+            assert_eq!(questions.ones(kernel)[0][0], along_x, "{kernel}");
+        }
+    }
+
+    #[test]
     fn a_function_is_asked_about_with_all_kernels_that_may_hold_it() {
         let text = "__device__ void f(int* x, int n) {
     if (n > 2) x[threadIdx.x] = 1;
