@@ -20,6 +20,7 @@
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
+//! - [`lsp`]: the language server, with an editor's side of the protocol and with real editors.
 //! - [`passes`]: what each pass leaves of a kernel, and that kernels go through all of them.
 //! - [`render`]: the output formats on reports made by hand.
 //! - [`reproduce`]: programs that show races, through the real binary.
@@ -63,6 +64,7 @@ mod house;
 mod instrument;
 mod laws;
 mod lowering;
+mod lsp;
 mod memory;
 mod mutants;
 mod opencl;

@@ -115,7 +115,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("execute", &["instrument", "trace"]),
     ("reproduce", &["calculus", "diagnostic", "preprocess", "syntax", "execute"]),
-    ("cli", &["driver", "diagnostic", "fix"]),
+    ("server", &["driver", "diagnostic"]),
+    ("cli", &["driver", "server", "diagnostic", "fix"]),
 ];
 
 /// Rooms that every other may use.

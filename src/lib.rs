@@ -44,6 +44,7 @@ pub mod reaching;
 pub mod reproduce;
 pub mod resolve;
 pub mod schedule;
+pub mod server;
 pub mod settle;
 pub mod smt;
 pub mod source;

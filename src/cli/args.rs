@@ -9,6 +9,7 @@ mod judging;
 mod keeping;
 mod mutating;
 mod scheduling;
+mod serving;
 mod sharing;
 mod tracing;
 
@@ -18,6 +19,7 @@ pub(super) use generating::GenerateArgs;
 pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
+pub(super) use serving::LspArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
@@ -65,6 +67,8 @@ pub(super) enum Command {
     Schedule(ScheduleArgs),
     /// Measure the tests of a CUDA program: what they reach, which mutants they tell apart, what depends on the schedule, what to add
     Adequacy(AdequacyArgs),
+    /// Serve an editor: findings, verdicts and fixes of texts as they are written (Language Server Protocol)
+    Lsp(LspArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules

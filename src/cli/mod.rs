@@ -26,6 +26,7 @@ mod hosted;
 mod instrument;
 mod interrupt;
 mod keeping;
+mod lsp;
 mod memory;
 mod merge;
 mod mutate;
@@ -105,6 +106,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Schedule(args) => schedule::run(args),
         Command::Adequacy(args) => adequacy::run(args),
         Command::Merge(args) => merge::run(&args),
+        Command::Lsp(args) => lsp::run(args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Clean(args) => cache::run(&args),

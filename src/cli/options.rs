@@ -4,7 +4,7 @@
 
 use super::args::{
     self, AmplifyArgs, CheckArgs, ContractsArgs, Headers, InstrumentArgs, JudgingArgs, Lang, LaunchArgs, Level,
-    RunArgs, ShowArgs, Solver, SourceArgs,
+    LspArgs, RunArgs, ShowArgs, Solver, SourceArgs,
 };
 use super::geometry;
 use crate::driver::CompileCommands;
@@ -57,6 +57,14 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         // What launches that were made keep is the question.
         options.contracts.told = Told::Contracts;
     }
+    Ok(options)
+}
+
+/// The options of `lsp`, but for where headers are sought.
+pub(super) fn for_lsp(args: &LspArgs) -> Result<Options> {
+    let mut options = common(&args.source, &LaunchArgs::default(), None)?;
+    judging(&args.judging, &mut options)?;
+    options.workload.cache = super::cache::store(&args.cache)?;
     Ok(options)
 }
 
@@ -124,7 +132,7 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
 }
 
 /// Where headers are sought, for a run over `paths`.
-fn headers(wanted: Headers, paths: &[PathBuf]) -> Option<Arc<ProjectHeaders>> {
+pub(super) fn headers(wanted: Headers, paths: &[PathBuf]) -> Option<Arc<ProjectHeaders>> {
     (wanted == Headers::Project).then(|| Arc::new(ProjectHeaders::new(paths)))
 }
 

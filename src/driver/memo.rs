@@ -26,11 +26,11 @@ use crate::prove::Assumption;
 use crate::prove::premises::Proofs;
 use crate::source::fingerprint::Hashed;
 use crate::source::{Language, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is known of the kernels of one run.
 #[derive(Default)]
@@ -39,6 +39,10 @@ pub(super) struct Memo {
     keys: [RandomState; 2],
     verdicts: Mutex<FxHashMap<Key, Verdict>>,
     invariants: Mutex<FxHashMap<Key, Option<Strengthened>>>,
+    /// What was asked for since what nobody asks for any more was forgotten last.
+    asked: Mutex<FxHashSet<Key>>,
+    /// What is known from judgements with more effort, which count before those that are here.
+    better: Option<Arc<Memo>>,
     /// Units that were read for their launches.
     pub(super) units: ReadUnits,
 }
@@ -65,6 +69,30 @@ pub(super) struct Subject<'a> {
 }
 
 impl Memo {
+    /// One whose judgements stand back behind others, which were found with more effort from the same options.
+    pub(super) fn behind(better: Arc<Memo>) -> Memo {
+        Memo { keys: better.keys.clone(), better: Some(better), ..Memo::default() }
+    }
+
+    /// Forgets what was not asked for since this was done last.
+    pub(super) fn forget_unasked(&self) {
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        self.verdicts.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| asked.contains(key));
+        self.invariants.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| asked.contains(key));
+    }
+
+    /// Verdicts and invariants that are kept.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> usize {
+        self.verdicts.lock().unwrap().len() + self.invariants.lock().unwrap().len()
+    }
+
+    /// The verdict on a kernel, the best that is known.
+    fn verdict(&self, key: &Key) -> Option<Verdict> {
+        let better = self.better.as_ref().and_then(|better| better.verdict(key));
+        better.or_else(|| self.verdicts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned())
+    }
+
     /// The place of a kernel, as it was lowered.
     pub(super) fn entry(&self, kernel: &Kernel) -> Entry<'_> {
         let mut numbered = kernel.clone();
@@ -85,6 +113,7 @@ impl Entry<'_> {
     /// The kernel of the entry with its invariants, from memory where they are known.
     pub(super) fn strengthened(&self, kernel: &Kernel, protocol: &Protocol, proofs: Proofs) -> Option<Strengthened> {
         let Entry { memo, key, spans } = self;
+        memo.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(*key);
         let known = memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         if let Some(mut strengthened) = known {
             change_spans_of_invariants(&mut strengthened, |number| spans.seen.get(number.start as usize).copied());
@@ -108,8 +137,8 @@ impl Entry<'_> {
         let launches_alone: Vec<Facts> =
             launches.iter().map(|facts| Facts { spans: Vec::new(), ..facts.clone() }).collect();
         let key = memo.key(&(key, &launches_alone, language));
-        let known = memo.verdicts.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(mut verdict) = known {
+        memo.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        if let Some(mut verdict) = memo.verdict(&key) {
             change_spans(&mut verdict, |number| spans.seen.get(number.start as usize).copied());
             return verdict;
         }

@@ -18,6 +18,7 @@ pub mod cover;
 pub mod crash;
 pub mod data_flow;
 mod described;
+pub mod details;
 mod dialect;
 mod dictionary;
 
@@ -30,6 +31,7 @@ pub mod instrument;
 pub mod isolate;
 mod launched;
 mod lines;
+pub mod live;
 pub mod logged;
 mod memo;
 pub mod mend;

@@ -44,6 +44,11 @@ pub(super) struct InUnit {
 pub(super) struct ReadUnits(Mutex<FxHashMap<(PathBuf, String), (Arc<OfUnit>, Arc<Dependencies>)>>);
 
 impl ReadUnits {
+    /// Forgets what was read.
+    pub(super) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// A unit, which is read unless it was with the same options.
     pub(super) fn unit(
         &self,

@@ -1,9 +1,11 @@
 //! Where headers come from.
 
 use crate::source::disk;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-/// Reads headers; an editor puts its unsaved text here.
+pub use crate::source::disk::normalized;
+
+/// Reads headers.
 pub trait FileAccess {
     /// The text of the file, or `None` if there is none.
     fn read(&self, path: &Path) -> Option<String>;
@@ -21,19 +23,4 @@ impl FileAccess for Disk {
         }
         disk::read(path).ok().map(|bytes| disk::decode(&bytes))
     }
-}
-
-/// `path` without `.` and, where a name precedes it, without `..`: one name for one file.
-pub fn normalized(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
-                result.pop();
-            }
-            other => result.push(other),
-        }
-    }
-    result
 }

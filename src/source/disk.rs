@@ -1,12 +1,16 @@
 //! The files on disk, as analysis reads them: everything that it sees of them is recorded ([`super::dependencies`]).
 //!
+//! A text that somebody writes, and has not saved, stands in for its file ([`stand_in`]).
+//!
 //! Deliberately absent: walking directories ([`super::discover`], [`super::headers`]), and what is read beside analysis:
 //! options, logs, programs that are run.
 
 use super::dependencies::{Content, Dependency, Stamp, record};
 use super::fingerprint::Fingerprint;
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Larger files are refused: offsets are 32 bits wide, and no kernel is that long.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -20,6 +24,43 @@ pub enum Unread {
     /// It has so many bytes.
     #[error("{0} bytes are more than the {MAX_FILE_BYTES} that a source file may have")]
     TooLarge(u64),
+}
+
+/// Texts that stand in for files.
+static UNSAVED: RwLock<BTreeMap<PathBuf, Arc<str>>> = RwLock::new(BTreeMap::new());
+
+/// From now on the text stands in for the file; without one, the file is itself again.
+pub fn stand_in(path: &Path, text: Option<Arc<str>>) {
+    let mut unsaved = UNSAVED.write().unwrap_or_else(PoisonError::into_inner);
+    match text {
+        Some(text) => unsaved.insert(normalized(path), text),
+        None => unsaved.remove(&normalized(path)),
+    };
+}
+
+/// What stands in for a file.
+fn unsaved(path: &Path) -> Option<Arc<str>> {
+    let unsaved = UNSAVED.read().unwrap_or_else(PoisonError::into_inner);
+    if unsaved.is_empty() {
+        return None;
+    }
+    let path = std::path::absolute(path).ok()?;
+    unsaved.get(&normalized(&path)).cloned()
+}
+
+/// `path` without `.` and, where a name precedes it, without `..`: one name for one file.
+pub fn normalized(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            other => result.push(other),
+        }
+    }
+    result
 }
 
 /// The bytes of a source file.
@@ -46,6 +87,13 @@ pub fn decode(bytes: &[u8]) -> String {
 /// # Errors
 /// It cannot be read.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if let Some(text) = unsaved(path) {
+        record(|| {
+            let content = Content { bytes: Fingerprint::of(text.as_bytes()), stamp: None };
+            Dependency::File(path.to_path_buf(), Some(content))
+        });
+        return Ok(text.as_bytes().to_vec());
+    }
     // Before it is read: whoever changes it in between leaves a stamp that is no longer true.
     let stamp = Stamp::of(path);
     let bytes = std::fs::read(path);
@@ -58,7 +106,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Whether there is a file at the path.
 pub fn is_file(path: &Path) -> bool {
-    let is_file = path.is_file();
+    let is_file = unsaved(path).is_some() || path.is_file();
     record(|| Dependency::Presence(path.to_path_buf(), is_file));
     is_file
 }
@@ -66,6 +114,19 @@ pub fn is_file(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_stands_in_for_its_file_until_it_is_taken_away() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.cu");
+        std::fs::write(&path, "saved").unwrap();
+        let seen = || read(&place.path().join("sub/../a.cu")).map(|bytes| String::from_utf8(bytes).unwrap()).unwrap();
+        std::fs::create_dir(place.path().join("sub")).unwrap();
+        stand_in(&path, Some("written".into()));
+        assert_eq!(seen(), "written");
+        stand_in(&path, None);
+        assert_eq!(seen(), "saved");
+    }
 
     #[test]
     fn decoding_keeps_offsets() {

@@ -31,8 +31,12 @@ static HELD: AtomicIsize = AtomicIsize::new(0);
 static BOUND: AtomicIsize = AtomicIsize::new(isize::MAX);
 /// Bytes beyond which tasks end.
 static END: AtomicIsize = AtomicIsize::new(isize::MAX);
-/// Whether it holds more: what all threads look at.
+/// Whether it holds more, or a task is to be left: what all threads look at.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
+/// Tasks that are to be left.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+/// Whether each task is to be left.
+static IS_LEFT: [AtomicBool; TASKS] = [const { AtomicBool::new(false) }; TASKS];
 /// Whether one task alone is under way.
 static IS_ALONE: AtomicBool = AtomicBool::new(false);
 /// The task that is being set aside, or [`NONE`].
@@ -111,7 +115,7 @@ fn settle() {
         if let Some(of_task) = TASK.try_with(Cell::get).ok().and_then(|task| OF_TASKS.get(task)) {
             of_task.fetch_add(change, Relaxed);
         }
-        let is_over = held > END.load(Relaxed);
+        let is_over = held > END.load(Relaxed) || LEFT.load(Relaxed) > 0;
         // Only what changes is written: all threads read it.
         if is_over != IS_OVER.load(Relaxed) {
             IS_OVER.store(is_over, Relaxed);
@@ -173,9 +177,22 @@ pub fn task<R>(work: impl FnOnce() -> R) -> Result<R, SetAside> {
     settle();
     OF_TASKS[number].store(0, Relaxed);
     let outcome = working_for(Task(number), || catch_unwind(AssertUnwindSafe(work)));
+    if IS_LEFT[number].swap(false, Relaxed) {
+        LEFT.fetch_sub(1, Relaxed);
+        settle();
+    }
     TAKEN[number].store(false, Relaxed);
     let _ = LEAVING.compare_exchange(number, NONE, Relaxed, Relaxed);
     outcome.or_else(|panic| if panic.is::<SetAside>() { Err(SetAside) } else { resume_unwind(panic) })
+}
+
+/// Ends a task that is under way, as soon as it looks, as if it were set aside. Whoever says so knows that it has not ended: numbers
+/// of tasks are given again.
+pub fn leave(task: Task) {
+    if IS_LEFT.get(task.0).is_some_and(|is_left| !is_left.swap(true, Relaxed)) {
+        LEFT.fetch_add(1, Relaxed);
+        IS_OVER.store(true, Relaxed);
+    }
 }
 
 /// Does `work` as the only task: what it cannot do within the bound is too much.
@@ -231,8 +248,11 @@ pub fn ending() -> Option<Ending> {
     if task == NONE || thread::panicking() {
         return None;
     }
+    if IS_LEFT[task].load(Relaxed) {
+        return Some(Ending { is_alone: false });
+    }
     settle();
-    if !IS_OVER.load(Relaxed) {
+    if HELD.load(Relaxed) <= END.load(Relaxed) {
         return None;
     }
     if IS_ALONE.load(Relaxed) {

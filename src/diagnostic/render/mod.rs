@@ -1,6 +1,7 @@
 //! One file per output format, over one [`Report`](super::report::Report).
 //!
 //! - [`text`]: for people; source excerpts, witness as a table, one verdict line per kernel, a summary.
+//! - [`editor`]: what is said at places of a text that somebody writes, as data.
 //! - [`gcc`]: one line per finding, for editors that know compilers' messages.
 //! - [`json`]: the versioned contract for programs (docs/ARCHITECTURE.md, "Contracts").
 //! - [`sarif`]: SARIF 2.1.0, for code scanning.
@@ -15,6 +16,7 @@
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
 pub mod contracts;
+pub mod editor;
 pub(crate) mod fingerprint;
 pub mod gcc;
 pub mod github;

@@ -49,6 +49,16 @@ pub enum Detail {
     Lines,
 }
 
+/// The verdict on a kernel, without its name: `race-free for all launches; uniform; deterministic`.
+pub(super) fn verdict(kernel: &KernelReport, detail: Detail) -> String {
+    verdict::verdict_words(kernel, detail)
+}
+
+/// What launches of a kernel have to keep, and which do, if there is a contract.
+pub(super) fn contract(kernel: &KernelReport, sources: &SourceMap, detail: Detail) -> Option<String> {
+    verdict::contract_line(kernel, sources, detail)
+}
+
 /// Places that an excerpt points at; JSON has all.
 const MOST_LABELS: usize = 6;
 

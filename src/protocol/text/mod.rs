@@ -50,7 +50,7 @@ const LOCKS: &[(&str, Lock)] = &[
 
 pub use crate::calculus::text::ParseError;
 pub use parse::parse;
-pub use print::{print, print_expr};
+pub use print::{print, print_expr, print_reason};
 
 use super::ReasonKind;
 

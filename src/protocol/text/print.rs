@@ -29,6 +29,12 @@ pub fn print_expr(protocol: &Protocol, id: ExprId) -> String {
     crate::calculus::text::print_expr(&shell(protocol), id)
 }
 
+/// Why something is approximate, as text.
+pub fn print_reason(protocol: &Protocol, reason: &Reason) -> String {
+    let array = reason.array.map_or_else(String::new, |array| format!(" ({})", protocol.arrays[array].name));
+    format!("{}{array}", reason_text(reason.kind))
+}
+
 /// Expressions that the text will write, as often as it does.
 fn roots(protocol: &Protocol) -> Vec<ExprId> {
     let mut roots = finish::roots(protocol);

@@ -19,6 +19,12 @@ const MOST_NAMED: usize = 2;
 
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
 pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport, detail: Detail) -> String {
+    let path = kernel.path.as_ref().unwrap_or(&file.path);
+    format!("{} ({}:{}): {}", kernel.instance(), path.display(), kernel.line, verdict_words(kernel, detail))
+}
+
+/// `race-free for all geometries; uniform; deterministic; assuming …`
+pub(super) fn verdict_words(kernel: &KernelReport, detail: Detail) -> String {
     let Relied { clause, rest } = relied(kernel, detail);
     let mut parts = vec![format!("{}{clause}", race_words(kernel)), divergence_words(kernel.divergence).into()];
     // Of a defect nobody expects one result; saying so again would only add to the noise.
@@ -32,8 +38,7 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport, detail: Det
     if kernel.spent != Spent::default() {
         parts.push(format!("{} ms", kernel.spent.all().time.as_millis()));
     }
-    let path = kernel.path.as_ref().unwrap_or(&file.path);
-    format!("{} ({}:{}): {}", kernel.instance(), path.display(), kernel.line, parts.join("; "))
+    parts.join("; ")
 }
 
 /// What a verdict relies on: behind its word, and at the end of the line.

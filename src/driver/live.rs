@@ -1,0 +1,150 @@
+//! A text that is checked again and again while somebody writes it.
+//!
+//! What is known of its kernels stays from one check to the next ([`Memo`]): only those are judged again that became others. A check
+//! is *quick*, with the front end of this process and without a solver, or *whole*, as `check` does it. Where a whole check has
+//! judged a kernel, a quick one says the same of it.
+//!
+//! Guarantees: a whole check says what [`check_source`](super::check_source) says of the same text with the same options. What is
+//! kept is what the last text of each kind needs, so it does not grow with the number of checks.
+//!
+//! Deliberately absent: when to check, and what to do with a check that nobody waits for any more ([`leave`](crate::work::memory::leave)).
+
+use super::front::FrontEnd;
+use super::isolate::{Panic, isolated};
+use super::memo::Memo;
+use super::options::{Fixes, Hints, Options, Reproductions, Settings};
+use super::{Checked, check_source_of_many};
+use crate::diagnostic::report::{FileReport, Fix};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How much is asked of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pass {
+    /// An answer while somebody types.
+    Quick,
+    /// What `check` says.
+    Whole,
+}
+
+impl Pass {
+    /// The options of the pass.
+    fn options(self, options: &Options) -> Options {
+        let options =
+            Options { hints: Hints::Omit, fixes: Fixes::Omit, reproductions: Reproductions::Omit, ..options.clone() };
+        match self {
+            Pass::Whole => options,
+            Pass::Quick => Options {
+                front: FrontEnd::TreeSitter,
+                judging: Settings { solver: None, ..options.judging.clone() },
+                ..options
+            },
+        }
+    }
+
+    /// Whether a whole check may say anything that a quick one does not.
+    pub fn differ(options: &Options) -> bool {
+        options.judging.solver.is_some() || !matches!(options.front, FrontEnd::TreeSitter)
+    }
+}
+
+/// What is known of a text.
+pub struct Live {
+    whole: Arc<Memo>,
+    quick: Memo,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        let whole = Arc::new(Memo::default());
+        Live { quick: Memo::behind(Arc::clone(&whole)), whole }
+    }
+}
+
+impl Live {
+    /// Checks a text.
+    ///
+    /// # Errors
+    /// raceproof failed on it as a whole.
+    pub fn check(&self, path: &Path, text: &str, options: &Options, pass: Pass) -> Result<Checked, Panic> {
+        let options = pass.options(options);
+        let memo = match pass {
+            Pass::Quick => &self.quick,
+            Pass::Whole => &*self.whole,
+        };
+        let checked = isolated(|| check_source_of_many(path, text, &options, Some(memo), None));
+        memo.forget_unasked();
+        checked
+    }
+
+    /// Files beside the text are no longer what they were.
+    pub fn files_changed(&self) {
+        self.whole.units.forget();
+        self.quick.units.forget();
+    }
+}
+
+/// The fix of a finding of this kernel that begins at that line, if one is proved.
+pub fn fix(path: &Path, text: &str, options: &Options, (kernel, line): (&str, u32)) -> Option<Fix> {
+    let options = Options { kernels: vec![kernel.to_owned()], fixes: Fixes::Suggest, ..options.clone() };
+    let checked = isolated(|| super::check_source(path, text, &options)).ok()?;
+    let FileReport { kernels, sources, .. } = checked.report;
+    let findings = kernels.into_iter().flat_map(|kernel| kernel.findings);
+    let mut fixes = findings.filter(|it| sources.start_position(it.primary.span).line == line).map(|it| it.fix);
+    fixes.find_map(|fix| fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::render::json;
+    use crate::diagnostic::report::Report;
+    use crate::driver::check_source;
+
+    const TEXT: &str = "__global__ void one(int *y) { y[threadIdx.x] = 1; }
+__global__ void two(int *y) { y[threadIdx.x / 2] = 2; }
+int main() { one<<<1, 32>>>(0); two<<<1, 32>>>(0); }
+";
+
+    fn in_json(report: FileReport) -> String {
+        let mut text = Vec::new();
+        json::render(&Report { files: vec![report] }, &mut text).expect("memory can be written");
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn whatever_was_checked_before_a_check_says_what_a_fresh_one_says() {
+        let (live, options, path) = (Live::default(), Options::default(), Path::new("a.cu"));
+        let texts = [TEXT.to_owned(), TEXT.replace("/ 2", "* 2"), format!("\n// moved\n{TEXT}"), TEXT.to_owned()];
+        for text in texts {
+            for pass in [Pass::Quick, Pass::Whole] {
+                let checked = live.check(path, &text, &options, pass).unwrap();
+                assert_eq!(in_json(checked.report), in_json(check_source(path, &text, &options).report), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_does_not_grow_with_the_number_of_checks() {
+        let (live, options) = (Live::default(), Options::default());
+        for number in 0..20 {
+            let text = TEXT.replace("= 2", &format!("= {number}"));
+            live.check(Path::new("a.cu"), &text, &options, Pass::Quick).unwrap();
+            live.check(Path::new("a.cu"), &text, &options, Pass::Whole).unwrap();
+        }
+        assert!(live.whole.known() <= 4 && live.quick.known() <= 4, "{} {}", live.whole.known(), live.quick.known());
+    }
+
+    #[test]
+    fn the_fix_of_a_race_is_found_by_its_line() {
+        let text = "__global__ void k(int *y) {
+  __shared__ int a[64];
+  a[threadIdx.x] = y[threadIdx.x];
+  y[threadIdx.x] = a[63 - threadIdx.x];
+}
+int main() { k<<<1, 64>>>(0); }
+";
+        let fix = fix(Path::new("a.cu"), text, &Options::default(), ("k", 3));
+        assert!(fix.as_ref().is_some_and(|fix| fix.edits[0].text.contains("__syncthreads();")), "{fix:?}");
+    }
+}

@@ -1,0 +1,883 @@
+//! One editor: hears it and those who work for it, and holds all state.
+//!
+//! A request that needs more than is known waits at its text until that is there, and is answered of the text as it is then. One that
+//! the editor takes back is answered at once.
+//!
+//! Guarantees: the loop does nothing that takes long.
+
+use super::actions::Subject;
+use super::analyst::{Analysed, Analyst, Job, STACK_BYTES, Version};
+use super::client::{Client, Settings, capabilities};
+use super::findings::of_report;
+use super::hints::hints;
+use super::hover::hover;
+use super::lenses::lenses;
+use super::pages::Pages;
+use super::texts::Text;
+use super::workspace::{Course, Workspace};
+use super::{OptionsOf, ServeError, commands, uri};
+use crate::diagnostic::render::editor::{Remark, known};
+use crate::diagnostic::report::{FileReport, Fix, Report};
+use crate::diagnostic::{RuleId, Severity};
+use crate::driver::details::{Details, details};
+use crate::driver::isolate::Panic;
+use crate::driver::live::{self, Pass};
+use crate::driver::options::Options;
+use crate::driver::rule_page;
+use crate::source::disk::{normalized, stand_in};
+use crate::source::fingerprint::Fingerprint;
+use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use lsp_server::{Connection, ErrorCode, Message, Notification, ReqQueue, Request, RequestId, Response};
+use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{self, Request as _};
+use lsp_types::{
+    Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, FullDocumentDiagnosticReport, InitializeParams, MessageType,
+    Position, PreviousResultId, PublishDiagnosticsParams, Range, ShowDocumentParams, ShowMessageParams,
+    UnchangedDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport, WorkspaceDocumentDiagnosticReport,
+    WorkspaceFullDocumentDiagnosticReport, WorkspaceUnchangedDocumentDiagnosticReport,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a text rests before it is checked in the quick way: keys that are pressed at once are one change.
+const TYPED: Duration = Duration::from_millis(10);
+/// How long it rests before it is checked as a whole.
+const RESTS: Duration = Duration::from_millis(400);
+/// How often the editor is told how far the project is.
+const TOLD: Duration = Duration::from_millis(200);
+
+/// Serves until the editor says that this is over.
+pub(super) fn run(connection: &Connection, options: &OptionsOf) -> Result<(), ServeError> {
+    let broken = |error: &dyn std::fmt::Display| ServeError::Protocol(error.to_string());
+    let (id, params) = connection.initialize_start().map_err(|error| broken(&error))?;
+    let params: InitializeParams = serde_json::from_value(params).map_err(|error| broken(&error))?;
+    let client = Client::of(&params);
+    let said = json!({
+        "capabilities": capabilities(&client, &commands::ALL),
+        "serverInfo": { "name": "raceproof", "version": env!("CARGO_PKG_VERSION") },
+    });
+    connection.initialize_finish(id, said).map_err(|error| broken(&error))?;
+    Session::begin(connection, client, options)?.until_over()
+}
+
+/// An open text, and what is known of it.
+struct Document {
+    uri: Uri,
+    text: Text,
+    version: Version,
+    options: Arc<Options>,
+    known: Option<Known>,
+    details: Option<(Version, Details)>,
+    /// Fixes that were sought for findings of this version, by kernel and line.
+    fixes: BTreeMap<(String, u32), Option<Fix>>,
+    /// What was asked of those who answer, for this version.
+    asked: BTreeSet<Wanting>,
+    waiting: Vec<(RequestId, Asked)>,
+}
+
+/// What came of the last check of a text.
+struct Known {
+    version: Version,
+    report: Report,
+    found: BTreeMap<PathBuf, Vec<(Remark, Diagnostic)>>,
+}
+
+/// What is asked of a text.
+enum Asked {
+    Findings { before: Option<String> },
+    Hover(Position),
+    Actions(Range),
+    Lenses,
+    Hints(Range),
+}
+
+/// What an answer needs that is not known yet.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Wanting {
+    Verdicts,
+    Details,
+    Fix(String, u32),
+}
+
+/// What those who answer found out.
+enum Answer {
+    Details(PathBuf, Version, Details),
+    Fix(PathBuf, Version, (String, u32), Option<Fix>),
+}
+
+struct Session<'s> {
+    connection: &'s Connection,
+    client: Client,
+    settings: Settings,
+    options: &'s OptionsOf,
+    pages: Pages,
+    documents: BTreeMap<PathBuf, Document>,
+    workers: Workers,
+    project: Project,
+    /// Files of which something was told.
+    told: BTreeSet<PathBuf>,
+    requests: ReqQueue<PathBuf, ()>,
+    /// How often files have changed.
+    epoch: u64,
+}
+
+/// Those who work beside the loop, and what they say.
+struct Workers {
+    analyst: Analyst,
+    analysed: Receiver<Analysed>,
+    /// Work beside checks, one piece after the other.
+    errands: Sender<Errand>,
+    answers: Receiver<Answer>,
+    workspace: Option<Workspace>,
+    course: Receiver<Course>,
+}
+
+/// A piece of work beside checks.
+type Errand = Box<dyn FnOnce() -> Answer + Send>;
+
+/// What is known of the files of the project.
+#[derive(Default)]
+struct Project {
+    /// What was found, by the file that was checked; nothing before the first run over them has ended.
+    found: Option<BTreeMap<PathBuf, BTreeMap<PathBuf, Vec<Diagnostic>>>>,
+    /// Who asked for it, and what was known then.
+    asked: Option<(RequestId, Vec<PreviousResultId>)>,
+    /// How many files a run is over, and when something was last told of it.
+    progress: Option<(usize, Instant)>,
+    /// Runs so far.
+    runs: usize,
+}
+
+impl Workers {
+    fn start(client: &Client) -> std::io::Result<Workers> {
+        let (tell, analysed) = unbounded();
+        let analyst = Analyst::start(tell)?;
+        let (errands, asked) = unbounded::<Errand>();
+        let (tell, answers) = unbounded();
+        let answer = move || {
+            while let Ok(errand) = asked.recv() {
+                if tell.send(errand()).is_err() {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("answers".to_owned()).stack_size(STACK_BYTES).spawn(answer)?;
+        let (tell, course) = unbounded();
+        let looks_around = client.settings.workspace && !client.roots.is_empty();
+        let workspace = looks_around.then(|| Workspace::start(client.roots.clone(), tell)).transpose()?;
+        Ok(Workers { analyst, analysed, errands, answers, workspace, course })
+    }
+}
+
+impl<'s> Session<'s> {
+    fn begin(connection: &'s Connection, client: Client, options: &'s OptionsOf) -> Result<Session<'s>, ServeError> {
+        let session = Session {
+            connection,
+            workers: Workers::start(&client)?,
+            settings: client.settings,
+            client,
+            options,
+            pages: Pages::write(),
+            documents: BTreeMap::new(),
+            project: Project::default(),
+            told: BTreeSet::new(),
+            requests: ReqQueue::default(),
+            epoch: 0,
+        };
+        session.look_around();
+        Ok(session)
+    }
+
+    fn until_over(mut self) -> Result<(), ServeError> {
+        self.watch_files();
+        // What no longer comes is not waited for.
+        let never = crossbeam_channel::never();
+        let mut course = self.workers.course.clone();
+        loop {
+            select! {
+                recv(self.connection.receiver) -> message => match message.map_err(|_| ServeError::Gone)? {
+                    Message::Request(request) => {
+                        let is_over = self.connection.handle_shutdown(&request);
+                        if is_over.map_err(|error| ServeError::Protocol(error.to_string()))? {
+                            return Ok(());
+                        }
+                        self.requested(request);
+                    }
+                    Message::Notification(notification) => self.noticed(notification),
+                    Message::Response(response) => drop(self.requests.outgoing.complete(response.id)),
+                },
+                recv(self.workers.analysed) -> analysed => {
+                    if let Ok(analysed) = analysed {
+                        self.learnt(analysed);
+                    }
+                }
+                recv(self.workers.answers) -> answer => {
+                    if let Ok(answer) = answer {
+                        self.answered(answer);
+                    }
+                }
+                recv(course) -> said => match said {
+                    Ok(said) => self.seen(said),
+                    Err(_) => course = never.clone(),
+                },
+            }
+        }
+    }
+
+    // What the editor says.
+
+    fn noticed(&mut self, notification: Notification) {
+        let Notification { method, params } = notification;
+        match method.as_str() {
+            notification::DidOpenTextDocument::METHOD => self.with(params, Self::opened),
+            notification::DidChangeTextDocument::METHOD => self.with(params, Self::changed),
+            notification::DidCloseTextDocument::METHOD => self.with(params, Self::closed),
+            notification::DidSaveTextDocument::METHOD => {
+                self.with(params, |session, saved: DidSaveTextDocumentParams| {
+                    let path = session.path(&saved.text_document.uri);
+                    session.files_changed(path.as_deref());
+                });
+            }
+            notification::DidChangeWatchedFiles::METHOD => {
+                self.with(params, |session, changed: DidChangeWatchedFilesParams| {
+                    let open = |uri: &Uri| session.path(uri).is_some();
+                    // What an open text says counts, whatever is saved.
+                    if changed.changes.iter().any(|change| !open(&change.uri)) {
+                        session.files_changed(None);
+                    }
+                });
+            }
+            notification::DidChangeConfiguration::METHOD => {
+                if let Some(settings) = params.get("settings") {
+                    self.settings = Settings::of(settings, self.settings);
+                    if self.client.refreshes_hints {
+                        self.request::<request::InlayHintRefreshRequest>(());
+                    }
+                    if self.client.refreshes_lenses {
+                        self.request::<request::CodeLensRefresh>(());
+                    }
+                }
+            }
+            notification::Cancel::METHOD => {
+                if let Ok(cancel) = serde_json::from_value::<lsp_types::CancelParams>(params) {
+                    let id = match cancel.id {
+                        lsp_types::NumberOrString::Number(number) => RequestId::from(number),
+                        lsp_types::NumberOrString::String(text) => RequestId::from(text),
+                    };
+                    if let Some(response) = self.requests.incoming.cancel(id) {
+                        self.send(response.into());
+                    }
+                }
+            }
+            // The protocol lets a server pass over what it does not know.
+            _ => {}
+        }
+    }
+
+    fn with<P: DeserializeOwned>(&mut self, params: Value, act: impl FnOnce(&mut Self, P)) {
+        match serde_json::from_value(params) {
+            Ok(params) => act(self, params),
+            Err(error) => self.log(&format!("a notification was not understood: {error}")),
+        }
+    }
+
+    fn opened(&mut self, opened: DidOpenTextDocumentParams) {
+        let item = opened.text_document;
+        let path = uri::path(&item.uri, &item.language_id);
+        let options = Arc::new((self.options)(&path));
+        let text = Text::new(item.text);
+        stand_in(&path, Some(Arc::clone(&text.text)));
+        let document = Document {
+            uri: item.uri,
+            text,
+            version: (item.version, self.epoch),
+            options,
+            known: None,
+            details: None,
+            fixes: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            waiting: Vec::new(),
+        };
+        self.documents.insert(path.clone(), document);
+        self.ask(&path, Duration::ZERO);
+    }
+
+    fn changed(&mut self, changed: DidChangeTextDocumentParams) {
+        let Some(path) = self.path(&changed.text_document.uri) else { return };
+        let encoding = self.client.encoding;
+        let Some(document) = self.documents.get_mut(&path) else { return };
+        document.text = document.text.changed(changed.content_changes, encoding);
+        document.version.0 = changed.text_document.version;
+        stand_in(&path, Some(Arc::clone(&document.text.text)));
+        self.ask(&path, TYPED);
+        self.ask_who_includes(&path);
+    }
+
+    fn closed(&mut self, closed: DidCloseTextDocumentParams) {
+        let Some(path) = self.path(&closed.text_document.uri) else { return };
+        stand_in(&path, None);
+        self.workers.analyst.forget(&path);
+        let Some(document) = self.documents.remove(&path) else { return };
+        for (id, _) in document.waiting {
+            self.refuse(id, ErrorCode::ContentModified, "the text was closed");
+        }
+        let mut targets: BTreeSet<PathBuf> = document.known.into_iter().flat_map(|it| it.found.into_keys()).collect();
+        targets.insert(path.clone());
+        // The project may have been checked while this text stood in for the file.
+        let is_saved = std::fs::read(&path).is_ok_and(|bytes| bytes == document.text.text.as_bytes());
+        if !is_saved {
+            let of_file = self.project.found.as_mut().and_then(|project| project.remove(&path));
+            targets.extend(of_file.into_iter().flat_map(BTreeMap::into_keys));
+            self.look_around();
+        }
+        self.publish(targets);
+        self.ask_who_includes(&path);
+    }
+
+    /// Files are no longer what they were; one of them may be an open text that was saved.
+    fn files_changed(&mut self, saved: Option<&Path>) {
+        self.epoch += 1;
+        self.workers.analyst.files_changed();
+        let paths: Vec<PathBuf> = self.documents.keys().cloned().collect();
+        for path in paths {
+            // Of a text that was just written, nothing has changed.
+            let is_new = saved == Some(&*path);
+            let options = Arc::new((self.options)(&path));
+            let Some(document) = self.documents.get_mut(&path) else { continue };
+            document.options = options;
+            document.version.1 = self.epoch;
+            self.ask(&path, if is_new { Duration::ZERO } else { RESTS });
+        }
+        self.look_around();
+    }
+
+    fn ask_who_includes(&mut self, header: &Path) {
+        let includes = |document: &Document| {
+            let files = document.known.iter().flat_map(|known| &known.report.files);
+            files.flat_map(|file| file.sources.files()).any(|(_, file)| file.path == header)
+        };
+        let others: Vec<PathBuf> = self
+            .documents
+            .iter()
+            .filter(|(path, document)| *path != header && includes(document))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in others {
+            self.epoch += 1;
+            if let Some(document) = self.documents.get_mut(&path) {
+                document.version.1 = self.epoch;
+            }
+            self.ask(&path, TYPED);
+        }
+    }
+
+    fn requested(&mut self, request: Request) {
+        let Request { id, method, params } = request;
+        let asked = match method.as_str() {
+            request::DocumentDiagnosticRequest::METHOD => {
+                self.asked(params, |it: lsp_types::DocumentDiagnosticParams| {
+                    (it.text_document.uri, Asked::Findings { before: it.previous_result_id })
+                })
+            }
+            request::HoverRequest::METHOD => self.asked(params, |it: lsp_types::HoverParams| {
+                let at = it.text_document_position_params;
+                (at.text_document.uri, Asked::Hover(at.position))
+            }),
+            request::CodeActionRequest::METHOD => {
+                self.asked(params, |it: lsp_types::CodeActionParams| (it.text_document.uri, Asked::Actions(it.range)))
+            }
+            request::CodeLensRequest::METHOD => {
+                self.asked(params, |it: lsp_types::CodeLensParams| (it.text_document.uri, Asked::Lenses))
+            }
+            request::InlayHintRequest::METHOD => {
+                self.asked(params, |it: lsp_types::InlayHintParams| (it.text_document.uri, Asked::Hints(it.range)))
+            }
+            request::WorkspaceDiagnosticRequest::METHOD => return self.asked_of_project(id, params),
+            request::ExecuteCommand::METHOD => return self.commanded(id, params),
+            _ => return self.refuse(id, ErrorCode::MethodNotFound, &format!("{method} is not known")),
+        };
+        match asked {
+            Ok((path, asked)) => {
+                self.requests.incoming.register(id.clone(), path.clone());
+                match self.documents.get_mut(&path) {
+                    Some(document) => {
+                        document.waiting.push((id, asked));
+                        self.serve(&path);
+                    }
+                    None => self.reply(id, &self.of_closed(&path, &asked)),
+                }
+            }
+            Err(error) => self.refuse(id, ErrorCode::InvalidParams, &error.to_string()),
+        }
+    }
+
+    fn asked<P: DeserializeOwned>(
+        &self,
+        params: Value,
+        split: impl FnOnce(P) -> (Uri, Asked),
+    ) -> Result<(PathBuf, Asked), serde_json::Error> {
+        let (uri, asked) = split(serde_json::from_value(params)?);
+        let path = self.path(&uri).unwrap_or_else(|| uri::path(&uri, ""));
+        Ok((path, asked))
+    }
+
+    /// What is said of a text that is not open.
+    fn of_closed(&self, path: &Path, asked: &Asked) -> Value {
+        match asked {
+            Asked::Findings { before } => self.findings_of(path, before.as_deref()),
+            Asked::Hover(_) | Asked::Actions(_) | Asked::Lenses | Asked::Hints(_) => Value::Null,
+        }
+    }
+
+    fn commanded(&mut self, id: RequestId, params: Value) {
+        let Ok(called) = serde_json::from_value::<lsp_types::ExecuteCommandParams>(params) else {
+            return self.refuse(id, ErrorCode::InvalidParams, "a command with arguments is expected");
+        };
+        let argument = |at: usize| called.arguments.get(at).and_then(Value::as_str).unwrap_or_default();
+        let rule = RuleId::from_name(argument(0));
+        match called.command.as_str() {
+            commands::EXPLAIN if rule.is_some() => rule.into_iter().for_each(|rule| self.explain(rule)),
+            commands::EXPLAIN => {
+                return self.refuse(id, ErrorCode::InvalidParams, &format!("there is no rule {}", argument(0)));
+            }
+            commands::VERDICT => {
+                let kernel = self.documents.iter().filter(|(path, _)| path.as_path() == Path::new(argument(0)));
+                let files = kernel.flat_map(|(_, document)| &document.known).flat_map(|known| &known.report.files);
+                let lines = files.flat_map(|file| {
+                    let of_name = file.kernels.iter().filter(|kernel| kernel.instance() == argument(1));
+                    of_name.flat_map(|kernel| known(kernel, &file.sources))
+                });
+                let lines: Vec<String> = lines.collect();
+                self.show(MessageType::INFO, &format!("{}: {}", argument(1), lines.join("\n")));
+            }
+            other => return self.refuse(id, ErrorCode::InvalidParams, &format!("there is no command {other}")),
+        }
+        self.send(Response::new_ok(id, Value::Null).into());
+    }
+
+    fn explain(&mut self, rule: RuleId) {
+        match self.pages.of(rule).filter(|_| self.client.shows_documents) {
+            Some(uri) => {
+                let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
+                self.request::<request::ShowDocument>(params);
+            }
+            None => self.show(MessageType::INFO, rule_page(rule)),
+        }
+    }
+
+    // What is found out.
+
+    fn ask(&mut self, path: &Path, after: Duration) {
+        let Some(document) = self.documents.get_mut(path) else { return };
+        document.fixes.clear();
+        document.asked.clear();
+        let job = |pass| Job {
+            path: path.to_path_buf(),
+            version: document.version,
+            text: Arc::clone(&document.text.text),
+            options: Arc::clone(&document.options),
+            pass,
+        };
+        self.workers.analyst.ask(job(Pass::Quick), after);
+        if Pass::differ(&document.options) {
+            self.workers.analyst.ask(job(Pass::Whole), after + RESTS);
+        }
+    }
+
+    fn learnt(&mut self, analysed: Analysed) {
+        let Analysed { path, version, outcome } = analysed;
+        let Some(document) = self.documents.get_mut(&path).filter(|document| document.version == version) else {
+            return;
+        };
+        let report = match outcome {
+            Ok(report) => report,
+            Err(panic) => {
+                let message = match panic {
+                    Panic::Bug(message) => format!("bug in raceproof: {message}"),
+                    Panic::TooMuch(too_much) => too_much.to_string(),
+                };
+                let said = format!("{}: {message}", path.display());
+                // What was said before is of another text.
+                document.known = None;
+                for (id, _) in std::mem::take(&mut document.waiting) {
+                    self.refuse(id, ErrorCode::InternalError, &message);
+                }
+                return self.show(MessageType::ERROR, &said);
+            }
+        };
+        let found = of_report(&report, self.client.encoding, &self.pages);
+        let before = document.known.take();
+        let is_new_version = before.as_ref().is_none_or(|before| before.version != version);
+        let mut targets: BTreeSet<PathBuf> = before.into_iter().flat_map(|known| known.found.into_keys()).collect();
+        targets.extend(found.keys().cloned());
+        document.known = Some(Known { version, report, found });
+        self.serve(&path);
+        self.publish(targets);
+        // What was answered of this version is no longer all that there is to say.
+        if !is_new_version && self.client.pulls && self.client.refreshes_findings {
+            self.request::<request::WorkspaceDiagnosticRefresh>(());
+        }
+        if self.client.refreshes_lenses && self.settings.lenses {
+            self.request::<request::CodeLensRefresh>(());
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        let path = match answer {
+            Answer::Details(path, version, details) => {
+                let Some(document) = self.documents.get_mut(&path).filter(|it| it.version == version) else { return };
+                document.details = Some((version, details));
+                path
+            }
+            Answer::Fix(path, version, key, fix) => {
+                let Some(document) = self.documents.get_mut(&path).filter(|it| it.version == version) else { return };
+                document.fixes.insert(key, fix);
+                path
+            }
+        };
+        self.serve(&path);
+    }
+
+    /// Answers what can be answered of a text, and has the rest found out.
+    fn serve(&mut self, path: &Path) {
+        let Some(document) = self.documents.get_mut(path) else { return };
+        let waiting = std::mem::take(&mut document.waiting);
+        let (mut left, mut wanted) = (Vec::new(), BTreeSet::new());
+        for (id, asked) in waiting {
+            if self.requests.incoming.is_completed(&id) {
+                continue;
+            }
+            match self.answer(path, &asked) {
+                Ok(value) => self.reply(id, &value),
+                Err(wanting) => {
+                    wanted.extend(wanting);
+                    left.push((id, asked));
+                }
+            }
+        }
+        let Some(document) = self.documents.get_mut(path) else { return };
+        document.waiting = left;
+        for wanting in wanted {
+            if document.asked.insert(wanting.clone()) {
+                let errand = errand(path, document, wanting);
+                // Those who answer are there as long as the session is.
+                errand.into_iter().for_each(|errand| drop(self.workers.errands.send(errand)));
+            }
+        }
+    }
+
+    /// The answer, or what it lacks.
+    fn answer(&self, path: &Path, asked: &Asked) -> Result<Value, Vec<Wanting>> {
+        let document = self.documents.get(path).ok_or_else(Vec::new)?;
+        let known = document.known.as_ref().filter(|known| known.version == document.version);
+        let known = known.ok_or_else(|| vec![Wanting::Verdicts])?;
+        let Some(file) = known.report.files.first() else { return Ok(Value::Null) };
+        let details = || {
+            let details = document.details.as_ref().filter(|(version, _)| *version == document.version);
+            details.map(|(_, details)| details).ok_or_else(|| vec![Wanting::Details])
+        };
+        let (text, encoding) = (&document.text, self.client.encoding);
+        Ok(match asked {
+            Asked::Findings { before } => self.findings_of(path, before.as_deref()),
+            Asked::Hover(position) => value(&hover(text, *position, (file, details()?), encoding)),
+            Asked::Actions(range) => self.actions(path, document, (known, file), *range)?,
+            Asked::Lenses if !self.settings.lenses => json!([]),
+            Asked::Lenses => value(&lenses(text, file, encoding)),
+            Asked::Hints(_) if self.settings.hints == Default::default() => json!([]),
+            Asked::Hints(part) => value(&hints(text, *part, self.settings.hints, (file, details()?), encoding)),
+        })
+    }
+
+    fn actions(
+        &self,
+        path: &Path,
+        document: &Document,
+        (known, file): (&Known, &FileReport),
+        range: Range,
+    ) -> Result<Value, Vec<Wanting>> {
+        let is_here = |(_, diagnostic): &&(Remark, Diagnostic)| {
+            diagnostic.range.start <= range.end && range.start <= diagnostic.range.end
+        };
+        let here: Vec<_> = known.found.get(path).into_iter().flatten().filter(is_here).collect();
+        let key = |remark: &Remark| {
+            let kernel = remark.kernel.clone().filter(|_| remark.severity == Severity::Error);
+            kernel.map(|kernel| (kernel, remark.line))
+        };
+        let missing = here.iter().filter_map(|(remark, _)| key(remark)).filter(|key| !document.fixes.contains_key(key));
+        let missing: Vec<Wanting> = missing.map(|(kernel, line)| Wanting::Fix(kernel, line)).collect();
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        let subject = Subject { uri: &document.uri, text: &document.text, file, encoding: self.client.encoding };
+        let actions = here.into_iter().flat_map(|entry| {
+            let fix = key(&entry.0).and_then(|key| document.fixes.get(&key)).and_then(Option::as_ref);
+            subject.actions(entry, fix)
+        });
+        Ok(value(&actions.collect::<Vec<_>>()))
+    }
+
+    // What is said of files.
+
+    /// All that is said of a file, by whoever was checked.
+    fn diagnostics_of(&self, target: &Path) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = Vec::new();
+        let open = self.documents.values().filter_map(|document| document.known.as_ref());
+        let open = open.flat_map(|known| known.found.get(target)).flatten().map(|(_, diagnostic)| diagnostic);
+        let project = self.project.found.iter().flatten().filter(|(path, _)| !self.documents.contains_key(*path));
+        let project = project.flat_map(|(_, found)| found.get(target)).flatten();
+        for diagnostic in open.chain(project) {
+            if !all.contains(diagnostic) {
+                all.push(diagnostic.clone());
+            }
+        }
+        all
+    }
+
+    fn findings_of(&self, path: &Path, before: Option<&str>) -> Value {
+        let items = self.diagnostics_of(path);
+        let id = result_id(&items);
+        let kind = if before == Some(&id) { "unchanged" } else { "full" };
+        match kind {
+            "unchanged" => json!({ "kind": kind, "resultId": id }),
+            _ => json!({ "kind": kind, "resultId": id, "items": items }),
+        }
+    }
+
+    /// Tells the editor what is found in these files, if it does not ask for that itself.
+    fn publish(&mut self, targets: BTreeSet<PathBuf>) {
+        if self.client.pulls {
+            return;
+        }
+        for target in targets {
+            let document = self.documents.get(&target);
+            let version = document.map(|document| document.version.0);
+            let uri = document.map_or_else(|| uri::of_path(&target), |document| document.uri.clone());
+            let diagnostics = self.diagnostics_of(&target);
+            if diagnostics.is_empty() && document.is_none() && !self.told.contains(&target) {
+                continue;
+            }
+            if diagnostics.is_empty() {
+                self.told.remove(&target)
+            } else {
+                self.told.insert(target)
+            };
+            self.notify::<notification::PublishDiagnostics>(PublishDiagnosticsParams { uri, diagnostics, version });
+        }
+    }
+
+    // The project.
+
+    fn look_around(&self) {
+        let Some(workspace) = &self.workers.workspace else { return };
+        let Some(root) = self.client.roots.first() else { return };
+        workspace.check(Arc::new((self.options)(root)));
+    }
+
+    fn seen(&mut self, course: Course) {
+        match course {
+            Course::Begun(files) => {
+                self.project.runs += 1;
+                if self.client.progresses {
+                    let token = lsp_types::NumberOrString::String(format!("raceproof-{}", self.project.runs));
+                    self.request::<request::WorkDoneProgressCreate>(lsp_types::WorkDoneProgressCreateParams { token });
+                    self.project.progress = Some((files, Instant::now()));
+                    let message = format!("0 of {files} files");
+                    self.tell_progress(&json!({
+                        "kind": "begin", "title": "raceproof", "message": message, "percentage": 0, "cancellable": false,
+                    }));
+                }
+            }
+            Course::Done(done) => {
+                let Some((files, told)) = self.project.progress.filter(|(_, told)| told.elapsed() >= TOLD) else {
+                    return;
+                };
+                let _ = told;
+                self.project.progress = Some((files, Instant::now()));
+                let percentage = 100 * done / files.max(1);
+                let message = format!("{done} of {files} files");
+                self.tell_progress(&json!({ "kind": "report", "message": message, "percentage": percentage }));
+            }
+            Course::Overtaken => self.end_progress(),
+            Course::Ended(report) => {
+                self.end_progress();
+                self.know_project(report);
+            }
+        }
+    }
+
+    fn know_project(&mut self, report: Report) {
+        let before = self.project.found.take().into_iter().flatten().flat_map(|(_, found)| found.into_keys());
+        let mut targets: BTreeSet<PathBuf> = before.collect();
+        let mut project = BTreeMap::new();
+        for file in report.files {
+            let path = normalized(&std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone()));
+            let found = of_report(&Report { files: vec![file] }, self.client.encoding, &self.pages);
+            let found: BTreeMap<PathBuf, Vec<Diagnostic>> = found
+                .into_iter()
+                .map(|(target, found)| (target, found.into_iter().map(|(_, diagnostic)| diagnostic).collect()))
+                .collect();
+            targets.extend(found.keys().cloned());
+            project.insert(path, found);
+        }
+        self.project.found = Some(project);
+        self.publish(targets);
+        self.tell_of_project();
+    }
+
+    fn asked_of_project(&mut self, id: RequestId, params: Value) {
+        match serde_json::from_value::<lsp_types::WorkspaceDiagnosticParams>(params) {
+            Ok(asked) => {
+                self.requests.incoming.register(id.clone(), PathBuf::new());
+                if let Some((older, _)) = self.project.asked.replace((id, asked.previous_result_ids)) {
+                    self.refuse(older, ErrorCode::ServerCancelled, "it was asked for again");
+                }
+                self.tell_of_project();
+            }
+            Err(error) => self.refuse(id, ErrorCode::InvalidParams, &error.to_string()),
+        }
+    }
+
+    /// Answers who waits for news of the project, if there are any.
+    fn tell_of_project(&mut self) {
+        let (Some(project), Some((_, before))) = (&self.project.found, &self.project.asked) else { return };
+        let before: BTreeMap<PathBuf, &str> =
+            before.iter().map(|it| (uri::path(&it.uri, ""), it.value.as_str())).collect();
+        let mut targets: BTreeSet<&Path> =
+            project.values().flat_map(|found| found.keys()).map(PathBuf::as_path).collect();
+        targets.extend(before.keys().map(PathBuf::as_path));
+        let mut news = false;
+        let mut items = Vec::new();
+        for target in targets {
+            // The editor asks for open texts by themselves.
+            if self.documents.contains_key(target) {
+                continue;
+            }
+            let (uri, diagnostics) = (uri::of_path(target), self.diagnostics_of(target));
+            let id = result_id(&diagnostics);
+            let is_known = before.get(target) == Some(&id.as_str());
+            news |= !is_known && !(diagnostics.is_empty() && !before.contains_key(target));
+            items.push(if is_known {
+                let report = UnchangedDocumentDiagnosticReport { result_id: id };
+                WorkspaceDocumentDiagnosticReport::Unchanged(WorkspaceUnchangedDocumentDiagnosticReport {
+                    uri,
+                    version: None,
+                    unchanged_document_diagnostic_report: report,
+                })
+            } else {
+                let report = FullDocumentDiagnosticReport { result_id: Some(id), items: diagnostics };
+                WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+                    uri,
+                    version: None,
+                    full_document_diagnostic_report: report,
+                })
+            });
+        }
+        if (news || before.is_empty())
+            && let Some((id, _)) = self.project.asked.take()
+        {
+            self.reply(id, &value(&WorkspaceDiagnosticReport { items }));
+        }
+    }
+
+    fn tell_progress(&self, said: &Value) {
+        let token = format!("raceproof-{}", self.project.runs);
+        self.send(Notification::new("$/progress".to_owned(), json!({ "token": token, "value": said })).into());
+    }
+
+    fn end_progress(&mut self) {
+        if self.project.progress.take().is_some() {
+            self.tell_progress(&json!({ "kind": "end" }));
+        }
+    }
+
+    // Small things.
+
+    /// The path of a text that is open.
+    fn path(&self, uri: &Uri) -> Option<PathBuf> {
+        let path = uri::path(uri, "");
+        if self.documents.contains_key(&path) {
+            return Some(path);
+        }
+        self.documents.iter().find(|(_, document)| document.uri == *uri).map(|(path, _)| path.clone())
+    }
+
+    fn watch_files(&mut self) {
+        if self.client.watches {
+            let patterns = crate::source::discover::EXTENSIONS.iter().map(|(extension, _)| format!("**/*.{extension}"));
+            let all = patterns.chain(["h", "hpp", "cpp", "cc", "c"].map(|extension| format!("**/*.{extension}")));
+            let watchers: Vec<Value> = all.map(|pattern| json!({ "globPattern": pattern })).collect();
+            let registration = json!({ "registrations": [{
+                "id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": { "watchers": watchers },
+            }] });
+            let registration = serde_json::from_value(registration).expect("it is made as the protocol has it");
+            self.request::<request::RegisterCapability>(registration);
+        }
+    }
+
+    fn request<R: request::Request>(&mut self, params: R::Params) {
+        let request = self.requests.outgoing.register(R::METHOD.to_owned(), params, ());
+        self.send(request.into());
+    }
+
+    fn notify<N: notification::Notification>(&self, params: N::Params) {
+        self.send(Notification::new(N::METHOD.to_owned(), params).into());
+    }
+
+    fn reply(&mut self, id: RequestId, value: &Value) {
+        if self.requests.incoming.complete(&id).is_some() {
+            self.send(Response::new_ok(id, value).into());
+        }
+    }
+
+    fn refuse(&mut self, id: RequestId, code: ErrorCode, why: &str) {
+        self.requests.incoming.complete(&id);
+        self.send(Response::new_err(id, code as i32, why.to_owned()).into());
+    }
+
+    fn show(&self, typ: MessageType, message: &str) {
+        self.notify::<notification::ShowMessage>(ShowMessageParams { typ, message: message.to_owned() });
+    }
+
+    fn log(&self, message: &str) {
+        let params = lsp_types::LogMessageParams { typ: MessageType::WARNING, message: message.to_owned() };
+        self.notify::<notification::LogMessage>(params);
+    }
+
+    fn send(&self, message: Message) {
+        // Whoever is gone is noticed where it is listened to.
+        let _ = self.connection.sender.send(message);
+    }
+}
+
+/// What is done to know what is wanted; verdicts come by themselves.
+fn errand(path: &Path, document: &Document, wanting: Wanting) -> Option<Errand> {
+    let (path, version) = (path.to_path_buf(), document.version);
+    let (text, options) = (Arc::clone(&document.text.text), Arc::clone(&document.options));
+    match wanting {
+        Wanting::Verdicts => None,
+        Wanting::Details => Some(Box::new(move || {
+            let found = details(&path, &text, &options);
+            Answer::Details(path, version, found)
+        })),
+        Wanting::Fix(kernel, line) => Some(Box::new(move || {
+            let fix = live::fix(&path, &text, &options, (&kernel, line));
+            Answer::Fix(path, version, (kernel, line), fix)
+        })),
+    }
+}
+
+fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("what the protocol has is JSON")
+}
+
+/// The name of findings: equal ones have one name.
+fn result_id(items: &[Diagnostic]) -> String {
+    format!("{:?}", Fingerprint::of(value(&items).to_string().as_bytes()))
+}
