@@ -47,7 +47,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("reaching", &["protocol", "prove", "calculus", "memory_model"]),
     ("coverage", &["diagnostic", "memory_model"]),
     ("mutation", &["diagnostic"]),
-    ("schedule", &[]),
+    ("schedule", &["diagnostic"]),
     ("adequacy", &["coverage", "mutation", "schedule", "diagnostic"]),
     ("generation", &["execute", "syntax"]),
     ("protocol", &["calculus", "flow", "memory_model"]),

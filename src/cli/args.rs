@@ -63,7 +63,8 @@ pub(super) enum Command {
     Generate(GenerateArgs),
     /// Build a CUDA program with its mutants, execute it with each, and say which of them its tests tell apart
     Mutate(MutateArgs),
-    /// Build a CUDA program, execute it under many schedules, and say what depends on them, and which of them end in deadlock
+    /// Execute a CUDA program, or an OpenCL program as it is, under many schedules, and say what depends on them, and which of them
+    /// end in deadlock
     Schedule(ScheduleArgs),
     /// Measure the tests of a CUDA program: what they reach, which mutants they tell apart, what depends on the schedule, what to add
     Adequacy(AdequacyArgs),
@@ -221,7 +222,7 @@ const RUN_EXIT_CODES: &str = "Exit codes:
   2    usage error, or the program does not build, crashes, fails, is over time or launches nothing
   101  a bug in raceproof";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(super) struct RunArgs {
     /// The files of the program: CUDA is instrumented, C and C++ are compiled as they are
@@ -356,7 +357,7 @@ pub(super) struct ExplainArgs {
 }
 
 /// How source text is read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct SourceArgs {
     /// Read all files as this language, whatever their extension
     #[arg(long, value_enum, help_heading = "Source")]

@@ -130,16 +130,11 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
         Records::Counts => Purpose::Cover,
         Records::Mutants => Purpose::Mutate(&ALL_LINES),
     };
-    let library = Library { scratch: &scratch, keeps: request.keep.is_some(), purpose, read: Mutex::default() };
+    let library = Library::new(&scratch, Texts::of(request.keep.as_ref()), purpose);
     let wanted = (request.records == Records::Accesses).then(|| log.clone());
     let options = opencl::Options { log: wanted, timeout: request.timeout, output: request.output };
-    let host::Hosted { outcome, mut counted, host_writes } = host::run(
-        &request.program,
-        &options,
-        &scratch,
-        &|text| library.instrumented(text).map_err(|cause| NotInstrumented(cause.into())),
-        stop,
-    )?;
+    let host::Hosted { outcome, mut counted, host_writes } =
+        host::run(&request.program, &options, &scratch, &|text| library.unit(text), stop)?;
     let ReadTexts { files, readings, .. } = library.read.into_inner().unwrap_or_else(PoisonError::into_inner);
     let told = outcome.events.iter().filter_map(|event| tell(event, "opencl", &files)).collect();
     let unlogged: Vec<&str> = outcome
@@ -171,10 +166,26 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
     Ok(Hosted { ran, left_out, unlogged, log, host_writes, texts, _scratch: scratch })
 }
 
+/// Whether instrumented texts stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// They go away with the run.
+    Go,
+    /// They are kept in files.
+    Stay,
+}
+
+impl Texts {
+    /// As the user asks for it.
+    pub(super) fn of(keep: Option<&PathBuf>) -> Texts {
+        if keep.is_some() { Texts::Stay } else { Texts::Go }
+    }
+}
+
 /// The texts of a program.
-struct Library<'a> {
+pub(super) struct Library<'a> {
     scratch: &'a Scratch,
-    keeps: bool,
+    texts: Texts,
     purpose: Purpose<'a>,
     read: Mutex<ReadTexts>,
 }
@@ -192,7 +203,17 @@ struct ReadTexts {
     with_headers: usize,
 }
 
-impl Library<'_> {
+impl<'a> Library<'a> {
+    /// Without a text yet; headers go into the scratch directory.
+    pub(super) fn new(scratch: &'a Scratch, texts: Texts, purpose: Purpose<'a>) -> Library<'a> {
+        Library { scratch, texts, purpose, read: Mutex::default() }
+    }
+
+    /// A text as the program is to build it.
+    pub(super) fn unit(&self, text: &Text) -> Result<Unit, NotInstrumented> {
+        self.instrumented(text).map_err(|cause| NotInstrumented(cause.into()))
+    }
+
     fn instrumented(&self, text: &Text) -> Result<Unit, TextError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let path = read.name_of(text);
@@ -211,7 +232,7 @@ impl Library<'_> {
             barriers: shared.barriers.iter().map(line).collect(),
             shared,
         };
-        if self.keeps {
+        if self.texts == Texts::Stay {
             let name = format!("kernels-{}.cl", read.files.len() + 1);
             self.scratch.write(&name, &unit.text)?;
         }

@@ -52,6 +52,8 @@ pub struct Scheduled {
     pub launches: Vec<Launched>,
     /// Parts of the schedule that came to be done.
     pub done: Vec<Done>,
+    /// What keeps its place whatever the schedule, with the reason, in the user's words.
+    pub as_they_are: Vec<String>,
 }
 
 /// A launch that came to its end.
@@ -147,7 +149,7 @@ pub fn try_scheduled(program: &Program, trial: &ScheduledTrial<'_>, stop: Stop<'
     }
     let tried = observed(command, &trial.directory, trial.timeout, stop)?;
     let (launches, done) = told(&file("told"));
-    Ok(Scheduled { tried, launches, done })
+    Ok(Scheduled { tried, launches, done, as_they_are: Vec::new() })
 }
 
 /// What the runtime told. Lines that are cut off are left out.

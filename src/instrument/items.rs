@@ -142,7 +142,7 @@ impl<'a> Walker<'a> {
             is_constexpr: is(|qualifier| matches!(qualifier, Qualifier::Constexpr)),
             ..Within::default()
         };
-        if self.source.purpose != Purpose::Log && on_device && self.within.is_constexpr {
+        if self.source.purpose.counts() && on_device && self.within.is_constexpr {
             self.notes.leave_uncounted(item.span, "a function that is `constexpr`");
         }
         self.scopes.open();

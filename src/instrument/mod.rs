@@ -93,6 +93,15 @@ pub enum Purpose<'a> {
     /// It is a mutant of itself, if it is told to be one. For the CPU alone. OpenCL C counts, and its mutants are texts.
     /// These lines stay as they are.
     Mutate(&'a mutant::Untouched),
+    /// Its work-groups and work-items take the ids that they are given, in the place of the driver's. OpenCL C alone.
+    Schedule,
+}
+
+impl Purpose<'_> {
+    /// Whether it counts what a test reaches.
+    fn counts(self) -> bool {
+        matches!(self, Purpose::Cover | Purpose::Search | Purpose::Mutate(_))
+    }
 }
 
 /// A unit that has been read, in all the forms that instrumentation needs.
@@ -218,7 +227,7 @@ fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>) -> String {
     let mut text = String::from("#include \"raceproof.hpp\"\n");
     // Points and mutants of all units have numbers of their own.
     let numbered = match source.purpose {
-        Purpose::Log => None,
+        Purpose::Log | Purpose::Schedule => None,
         Purpose::Cover => Some(("coverage_points.hpp", "points", notes.points.len())),
         Purpose::Search => Some(("comparisons.hpp", "points", notes.points.len())),
         Purpose::Mutate(_) => Some(("mutants.hpp", "mutants", notes.mutants.len())),

@@ -8,6 +8,8 @@
 
 use super::orders::Random;
 use super::{At, Of, Order, Part, Schedule};
+use crate::diagnostic::vocabulary::Vocabulary;
+use crate::source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,12 +32,13 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Blocks, Kind::Threads, Kind::Delays, Kind::LateStores];
 
     /// So many of it, in words.
-    pub fn counted(self, count: usize) -> String {
+    pub fn counted(self, count: usize, language: Language) -> String {
+        let Vocabulary { thread, block, .. } = Vocabulary::of(language);
         let (one, several) = match self {
-            Kind::Blocks => ("order of blocks", "orders of blocks"),
-            Kind::Threads => ("order of threads", "orders of threads"),
-            Kind::Delays => ("schedule with delays", "schedules with delays"),
-            Kind::LateStores => ("late store", "late stores"),
+            Kind::Blocks => (format!("order of {block}s"), format!("orders of {block}s")),
+            Kind::Threads => (format!("order of {thread}s"), format!("orders of {thread}s")),
+            Kind::Delays => ("schedule with delays".to_owned(), "schedules with delays".to_owned()),
+            Kind::LateStores => ("late store".to_owned(), "late stores".to_owned()),
         };
         format!("{count} {}", if count == 1 { one } else { several })
     }
@@ -86,9 +89,9 @@ const TURNS: [Kind; 10] = {
     [Blocks, Delays, Threads, Delays, LateStores, Blocks, Delays, LateStores, Threads, Delays]
 };
 
-/// At most so many schedules, none twice, the baseline not among them.
-pub fn chosen(launches: &[Launched], count: usize, seed: u64) -> Vec<(Kind, Schedule)> {
-    let mut source = Source::new(launches, seed);
+/// At most so many schedules, none twice, the baseline not among them. OpenCL has no warps that all drivers know.
+pub fn chosen(launches: &[Launched], count: usize, seed: u64, language: Language) -> Vec<(Kind, Schedule)> {
+    let mut source = Source::new(launches, seed, language);
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
     let mut dry = 0;
@@ -132,6 +135,7 @@ pub fn parts(launches: &[Launched]) -> Vec<Part> {
 }
 
 struct Source {
+    language: Language,
     random: Random,
     seed: u64,
     most_blocks: u64,
@@ -175,10 +179,11 @@ impl Places {
 }
 
 impl Source {
-    fn new(launches: &[Launched], seed: u64) -> Source {
+    fn new(launches: &[Launched], seed: u64, language: Language) -> Source {
         let mut random = Random(seed);
         let most = |count: fn(&Launched) -> u64| launches.iter().map(count).max().unwrap_or(0);
         Source {
+            language,
             seed,
             most_blocks: most(|launch| launch.blocks),
             most_threads: most(|launch| launch.threads),
@@ -208,7 +213,7 @@ impl Source {
             )],
             Kind::Threads if self.most_threads > 1 => vec![match turn {
                 1 => order(Of::Threads, Order::Reversed),
-                2 if self.most_threads > 32 => order(Of::Warps, Order::Reversed),
+                2 if self.most_threads > 32 && self.language == Language::Cuda => order(Of::Warps, Order::Reversed),
                 _ => order(Of::Threads, Order::Seed(drawn)),
             }],
             Kind::Blocks | Kind::Threads => return None,
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn every_place_that_writes_is_a_change_point_before_one_comes_twice() {
         let points: Vec<_> = (0..4).map(|site| (10 + site as u64, site, Does::Writes)).collect();
-        let schedules = chosen(&[launch(4, 64, &points)], 12, 3);
+        let schedules = chosen(&[launch(4, 64, &points)], 12, 3, Language::Cuda);
         let first: BTreeSet<&Part> = schedules
             .iter()
             .filter(|(kind, _)| *kind == Kind::Delays)
@@ -255,11 +260,15 @@ mod tests {
 
     #[test]
     fn what_a_program_does_not_have_is_not_tried() {
-        assert!(chosen(&[launch(1, 1, &[])], 20, 0).is_empty());
-        let alone = chosen(&[launch(1, 1, &[(3, 0, Does::Updates)])], 20, 0);
+        let chosen = |launch: Launched, language| chosen(&[launch], 20, 0, language);
+        assert!(chosen(launch(1, 1, &[]), Language::Cuda).is_empty());
+        let alone = chosen(launch(1, 1, &[(3, 0, Does::Updates)]), Language::Cuda);
         assert_eq!(alone.len(), 1, "{alone:?}");
-        let blocks = chosen(&[launch(2, 1, &[])], 20, 0);
+        let blocks = chosen(launch(2, 1, &[]), Language::Cuda);
         assert!(blocks.iter().all(|(kind, _)| *kind == Kind::Blocks), "{blocks:?}");
-        assert_eq!(chosen(&[launch(9, 64, &[])], 20, 1), chosen(&[launch(9, 64, &[])], 20, 1));
+        let schedules = chosen(launch(9, 64, &[]), Language::OpenCl);
+        assert_eq!(chosen(launch(9, 64, &[]), Language::OpenCl), schedules);
+        let has_warps = |schedules: &[(Kind, Schedule)]| format!("{schedules:?}").contains("Warps");
+        assert!(!has_warps(&schedules) && has_warps(&chosen(launch(9, 64, &[]), Language::Cuda)));
     }
 }

@@ -1,7 +1,7 @@
 //! Orders of blocks and threads, as `Plan` of the runtime makes them (`instrument/runtime/cpu/plan.hpp`), and an order as the list of
 //! those that are pulled to the front one after the other.
 
-use super::{Of, Order, Part};
+use super::{Of, Order, Part, Schedule};
 
 /// splitmix64, as the runtime has it.
 pub(super) struct Random(pub(super) u64);
@@ -20,27 +20,57 @@ impl Random {
     }
 }
 
-/// The order of so many in a launch.
-pub(super) fn order(how: Order, launch: u64, count: u64) -> Vec<u64> {
-    let mut order: Vec<u64> = (0..count).collect();
-    match how {
-        Order::Reversed => order.reverse(),
-        Order::Last | Order::First(_) => {
-            let number = if let Order::First(number) = how { number } else { count.saturating_sub(1) };
-            order.retain(|&other| other != number);
-            if number < count {
-                order.insert(0, number);
+/// The order of so many blocks, or threads of each block, of a launch under a schedule: first which number, then which, and so on. It
+/// has each number once, whatever the schedule.
+pub fn of_launch(schedule: &Schedule, of: Of, launch: u64, count: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = (0..count).collect();
+    for part in &schedule.parts {
+        match part {
+            Part::Order { of: what, how, launch: only } if *what == of && only.is_none_or(|only| only == launch) => {
+                put_in_order(&mut numbers, *how, launch);
             }
+            _ => {}
         }
+    }
+    for part in schedule.parts.iter().rev() {
+        match part {
+            Part::Front { of: what, launch: only, number } if (*what, *only) == (of, launch) => {
+                pull(&mut numbers, *number);
+            }
+            _ => {}
+        }
+    }
+    numbers
+}
+
+/// Pulls a number to the front.
+fn pull(numbers: &mut [u64], number: u64) {
+    if let Some(at) = numbers.iter().position(|&other| other == number) {
+        numbers[..=at].rotate_right(1);
+    }
+}
+
+fn put_in_order(numbers: &mut [u64], how: Order, launch: u64) {
+    let count = numbers.len() as u64;
+    match how {
+        Order::Reversed => numbers.reverse(),
+        Order::Last => pull(numbers, count.saturating_sub(1)),
+        Order::First(number) => pull(numbers, number),
         Order::Seed(seed) => {
             let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ launch);
             for i in (2..=count).rev() {
                 let other = usize::try_from(random.below(i)).unwrap_or(0);
-                order.swap(usize::try_from(i - 1).unwrap_or(0), other);
+                numbers.swap(usize::try_from(i - 1).unwrap_or(0), other);
             }
         }
     }
-    order
+}
+
+/// The order of so many in a launch.
+fn order(how: Order, launch: u64, count: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = (0..count).collect();
+    put_in_order(&mut numbers, how, launch);
+    numbers
 }
 
 /// The same order as parts, each of which pulls one to the front; the fewest of them, since those at the end that stand in
@@ -65,6 +95,23 @@ pub(super) fn as_fronts(of: Of, how: Order, launch: u64, (blocks, threads): (u64
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_order_of_a_launch_has_each_number_once_and_is_that_of_its_parts() {
+        let order = |text: &str, of, launch| of_launch(&text.parse().unwrap(), of, launch, 5);
+        assert_eq!(order("baseline", Of::Blocks, 1), [0, 1, 2, 3, 4]);
+        assert_eq!(order("blocks=reversed,blocks=last@2", Of::Blocks, 1), [4, 3, 2, 1, 0]);
+        assert_eq!(order("blocks=first:9,threads=reversed", Of::Blocks, 1), [0, 1, 2, 3, 4]);
+        assert_eq!(order("front=1@3,front=1@2,front=2@4,lead=1@1", Of::Blocks, 1), [3, 2, 0, 1, 4]);
+        assert_eq!(order("front=1@3,lead=1@1", Of::Threads, 1), [1, 0, 2, 3, 4]);
+        for text in ["blocks=seed:7", "blocks=seed:7,blocks=reversed,front=3@1", "blocks=last,blocks=first:2"] {
+            let mut numbers = order(text, Of::Blocks, 3);
+            assert_ne!(numbers, [0, 1, 2, 3, 4], "{text}");
+            numbers.sort_unstable();
+            assert_eq!(numbers, [0, 1, 2, 3, 4], "{text}");
+        }
+        assert!(of_launch(&"blocks=last".parse().unwrap(), Of::Blocks, 1, 0).is_empty());
+    }
 
     #[test]
     fn pulling_to_the_front_makes_the_order() {

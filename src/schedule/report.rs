@@ -1,6 +1,7 @@
 //! What was tried, and what was found.
 
 use super::chosen::Kind;
+use crate::source::Language;
 use serde::Serialize;
 
 /// The version of the JSON form.
@@ -11,6 +12,9 @@ pub const SCHEMA: &str = "raceproof-schedule/1";
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// Whose words text for people has.
+    #[serde(skip)]
+    pub language: Language,
     /// How many schedules were tried beside the baseline.
     pub schedules: usize,
     /// How many of each kind.
@@ -82,8 +86,11 @@ pub struct Finding {
     pub changes: Vec<Change>,
     /// Who waits for whom.
     pub waits: Vec<Wait>,
-    /// Accesses that conflict in the same run.
+    /// Accesses that conflict in the same run; for OpenCL, in one in the driver's order.
     pub conflicts: Vec<Conflict>,
+    /// Why no log says which do, if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlogged: Option<String>,
 }
 
 /// What a part of a schedule does.

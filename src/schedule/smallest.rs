@@ -7,11 +7,14 @@
 //! runs.
 
 use super::orders::as_fronts;
-use super::{Part, Schedule};
+use super::{Of, Part, Schedule};
 use std::collections::BTreeMap;
 
 /// Of so many parts all subsets are tried.
 const FEW: usize = 5;
+
+/// An order of so many is written as those that are pulled to the front: each of them has a run's time.
+const MOST_PULLED: u64 = 1 << 13;
 
 /// What is known of a launch: its blocks and the threads of each.
 pub type Extents = BTreeMap<u64, (u64, u64)>;
@@ -82,12 +85,14 @@ fn confined(part: &Part, extents: &Extents) -> Vec<Part> {
     }
 }
 
-/// An order of one launch as those that are pulled to the front.
+/// An order of one launch as those that are pulled to the front, unless they are too many.
 fn expanded(part: &Part, extents: &Extents) -> Vec<Part> {
     match part {
         Part::Order { of, how, launch: Some(launch) } => match extents.get(launch) {
-            Some(&counts) => as_fronts(*of, *how, *launch, counts),
-            None => vec![part.clone()],
+            Some(&counts) if if *of == Of::Blocks { counts.0 } else { counts.1 } <= MOST_PULLED => {
+                as_fronts(*of, *how, *launch, counts)
+            }
+            _ => vec![part.clone()],
         },
         _ => vec![part.clone()],
     }

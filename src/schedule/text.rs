@@ -1,12 +1,14 @@
 //! A report for people.
 
 use super::report::{Finding, Report, What};
+use crate::diagnostic::vocabulary::Vocabulary;
+use crate::source::Language;
 use std::io::{self, Write};
 
 /// Writes it.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for finding in &report.findings {
-        write_finding(finding, out)?;
+        write_finding(finding, report.language, out)?;
     }
     for slow in &report.slow {
         writeln!(out, "note: ended before it came to its end, and nobody was shown to be stuck: {slow}")?;
@@ -19,7 +21,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .map(|tried| {
             let differ = if tried.differ > 0 { format!(" ({} differ)", tried.differ) } else { String::new() };
-            tried.kind.counted(tried.schedules) + &differ
+            tried.kind.counted(tried.schedules, report.language) + &differ
         })
         .collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
@@ -42,7 +44,8 @@ fn coordinates([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
 }
 
-fn write_finding(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(finding: &Finding, language: Language, out: &mut dyn Write) -> io::Result<()> {
+    let Vocabulary { thread: a_thread, block: a_block, .. } = Vocabulary::of(language);
     let inside = if finding.kernel.is_empty() { String::new() } else { format!(" in {}", finding.kernel) };
     match finding.what {
         What::Difference => writeln!(out, "difference{inside}: the result depends on the schedule")?,
@@ -71,16 +74,26 @@ fn write_finding(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {}", conflict.text)?;
         for access in &conflict.accesses {
             let (thread, block) = (coordinates(access.thread), coordinates(access.block));
-            writeln!(out, "    {}: {} by thread {thread} of block {block}", access.place, access.does)?;
+            writeln!(out, "    {}: {} by {a_thread} {thread} of {a_block} {block}", access.place, access.does)?;
         }
     }
-    if finding.what == What::Difference && finding.conflicts.is_empty() {
+    if let Some(reason) = &finding.unlogged {
+        writeln!(out, "  no log says which accesses it comes from: {reason}")?;
+    } else if finding.what == What::Difference && finding.conflicts.is_empty() {
+        let run = match language {
+            Language::Cuda => "that run",
+            Language::OpenCl => "a logged run",
+        };
         writeln!(
             out,
-            "  no two accesses conflict in that run: it is the order of atomics, of blocks or of what threads append"
+            "  no two accesses conflict in {run}: it is the order of atomics, of {a_block}s or of what {a_thread}s append"
         )?;
     }
-    writeln!(out, "  again:    raceproof schedule --replay '{}' FILE…", finding.schedule)?;
+    let (before, after) = match language {
+        Language::Cuda => ("", "FILE…"),
+        Language::OpenCl => ("--opencl-host ", "-- PROGRAM…"),
+    };
+    writeln!(out, "  again:    raceproof schedule {before}--replay '{}' {after}", finding.schedule)?;
     if finding.shown_by > 1 {
         writeln!(out, "  ({} of the schedules that were tried show such a thing)", finding.shown_by)?;
     }

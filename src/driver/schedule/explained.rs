@@ -56,17 +56,18 @@ fn pointing(arguments: &str, allocation: u64) -> Option<String> {
     pairs.into_iter().find(|(_, value)| value.starts_with(&pointer)).map(|(name, _)| name.to_owned())
 }
 
-/// Accesses that conflict in a run of the schedule that is logged: in the kernel that it is about, of the launch that differs first,
-/// if any do there; those at change points before others.
+/// Accesses that conflict in a run that is logged, of the schedule where the subject can log it: in the kernel that it is about, of the
+/// launch that differs first, if any do there; those at change points before others. Or why no log says which do.
 pub(super) fn conflicts(
     campaign: &Campaign<'_>,
     schedule: &Schedule,
     (launch, kernel): (Option<u64>, &str),
     run: &Scheduled,
-) -> Result<Vec<Conflict>, ScheduleError> {
-    campaign.run(schedule, Wanted::Log, "logged")?;
-    let Ok(outcome) = check_log(&campaign.directory("logged").join("run.trace"), MEMORY, Some(1)) else {
-        return Ok(Vec::new());
+) -> Result<Result<Vec<Conflict>, String>, ScheduleError> {
+    let trial = campaign.trial(schedule, Wanted::Log, "logged");
+    let incomplete = campaign.subject.log(&trial, campaign.stop)?;
+    let Ok(outcome) = check_log(&trial.directory.join("run.trace"), MEMORY, Some(1)) else {
+        return Ok(incomplete.map_or_else(|| Ok(Vec::new()), Err));
     };
     let changed: Vec<usize> = run.done.iter().filter_map(|done| done.site).collect();
     let mut found: Vec<(bool, bool, Conflict)> = Vec::new();
@@ -90,7 +91,11 @@ pub(super) fn conflicts(
     found.sort_by_key(|(elsewhere, unchanged, _)| (*elsewhere, *unchanged));
     let is_some_there = found.iter().any(|(elsewhere, ..)| !elsewhere);
     let told = found.into_iter().filter(|(elsewhere, ..)| !(is_some_there && *elsewhere));
-    Ok(told.take(MOST).map(|(.., conflict)| conflict).collect())
+    let told: Vec<Conflict> = told.take(MOST).map(|(.., conflict)| conflict).collect();
+    Ok(match incomplete {
+        Some(reason) if told.is_empty() => Err(reason),
+        _ => Ok(told),
+    })
 }
 
 fn told(access: &Observed, launch: u32, log: &Log) -> Option<Access> {

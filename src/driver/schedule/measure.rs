@@ -114,10 +114,15 @@ impl Measure {
         remarks
     }
 
-    /// What differs, the most telling first.
-    pub(super) fn differs(&self, other: &Gave) -> Vec<Dissent> {
+    /// What users see that differs first, of a run of which no launches are known.
+    pub(super) fn differs_in_output(&self, other: &Gave) -> Option<String> {
+        self.seen(other).into_iter().next()
+    }
+
+    /// What users see that differs.
+    fn seen(&self, other: &Gave) -> Vec<String> {
         let mut found = Vec::new();
-        let mut seen = |text: String| found.push(Dissent::Seen(text));
+        let mut seen = |text: String| found.push(text);
         if other.ended != self.gave.ended {
             seen(format!("the program {}; in the baseline it {}", ended(other.ended), ended(self.gave.ended)));
         }
@@ -136,9 +141,17 @@ impl Measure {
                 seen(format!("the program writes something else to {}", path.display()));
             }
         }
+        found
+    }
+
+    /// What differs, the most telling first.
+    pub(super) fn differs(&self, other: &Gave) -> Vec<Dissent> {
+        let mut found: Vec<Dissent> = self.seen(other).into_iter().map(Dissent::Seen).collect();
         if self.gave.launched != other.launched {
             let (is, was) = (other.launched.len(), self.gave.launched.len());
-            seen(format!("the program launches other kernels: {is} launches come to their end; in the baseline {was}"));
+            let text =
+                format!("the program launches other kernels: {is} launches come to their end; in the baseline {was}");
+            found.push(Dissent::Seen(text));
         } else if self.compares_memory() {
             let alike =
                 |(at, digest): &(&(u64, u64), &String)| other.memory.get(at).is_none_or(|other| other == *digest);

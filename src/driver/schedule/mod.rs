@@ -1,6 +1,7 @@
 //! `schedule`: a program under many schedules, all of one build, and what depends on them.
 //!
-//! The program is built once ([`Logging::Scheduled`](crate::execute::program::Logging)); each run is told its schedule. In this order:
+//! A CUDA program is built once ([`Logging::Scheduled`](crate::execute::program::Logging)); an OpenCL program runs as it is, and its kernels are
+//! given their ids ([`subject`]). Each run is told its schedule. In this order:
 //!
 //! 1. The baseline runs twice: what it gives is what others are held against ([`measure`]), and what it shows decides which schedules are tried
 //!    ([`crate::schedule::chosen`]).
@@ -11,24 +12,27 @@
 //! Guarantees: a schedule that is told was run, and gave what is said; equal programs, arguments and seeds give equal
 //! reports, as far as host code does. Nothing is called a deadlock because it takes long.
 //!
-//! Deliberately absent: other back ends than the CPU, which have an order of their own; a proof that there is no difference.
+//! Deliberately absent: GPUs of CUDA, which have an order of their own; delays and late stores in OpenCL; a proof that there is no difference.
 
 mod explained;
 mod measure;
+mod subject;
 mod words;
 
 pub use crate::schedule::report::{Report, SCHEMA};
-pub use crate::schedule::{NoSchedule, Schedule, text};
+pub use crate::schedule::{NoSchedule, Of, Part, Schedule, text};
 
+use super::hosted::HostRequest;
 use super::run::{Built, RunError, Stop};
 use crate::execute::ExecuteError;
 use crate::execute::process::Ended;
-use crate::execute::program::Program;
 use crate::execute::report::EventKind;
-use crate::execute::scheduled::{Launched, Scheduled, ScheduledTrial, Wanted, try_scheduled};
+use crate::execute::scheduled::{Launched, Scheduled, Wanted};
+use crate::execute::scratch::Scratch;
 use crate::schedule::chosen::{self, Does, Kind, Point, chosen, parts};
 use crate::schedule::report::{Finding, Refused, Tried, What};
 use crate::schedule::smallest::{Extents, Smallest, fewer, smallest};
+use crate::source::Language;
 use measure::{Compared, Dissent, Gave, Measure};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -36,6 +40,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use subject::{Host, Subject, Trial};
 
 /// So many runs make one schedule smaller.
 const MOST_RUNS: usize = 60;
@@ -75,6 +80,14 @@ pub enum ScheduleError {
         "the program does not end within {0} seconds (--timeout) in the order of its numbers, so that nothing can be held against it"
     )]
     Slow(f64),
+    /// An OpenCL program whose work-groups may wait for each other.
+    #[error(
+        "the program does not end within {0} seconds (--timeout) with one work-group at a time, in the order of their numbers, so that nothing can be held against it; a work-group that waits for one with a higher number waits for ever then"
+    )]
+    SlowAlone(f64),
+    /// None of its launches takes ids.
+    #[error("no launch of the program can be put in order: the notes say why")]
+    NoOrder,
     /// There is nothing to schedule.
     #[error("the program launched no kernel: there is nothing to schedule; does it need arguments (after --)?")]
     NoLaunch,
@@ -119,12 +132,37 @@ pub fn campaign(
     stop: Stop<'_>,
 ) -> Result<Report, ScheduleError> {
     let program = built.program().ok_or(ScheduleError::NotOfCpu)?;
+    carried_out(Subject::Built(built, program), plan, remark, stop)
+}
+
+/// The same of an OpenCL program, which is run as it is; of the request its arguments count, and what is kept.
+pub fn campaign_of_host(
+    request: &HostRequest,
+    plan: &Plan,
+    remark: &mut dyn FnMut(&str),
+    stop: Stop<'_>,
+) -> Result<Report, ScheduleError> {
+    let scratch = match &request.keep {
+        Some(directory) => Scratch::kept(directory)?,
+        None => Scratch::temporary()?,
+    };
+    let host = Host::new(request, &scratch, stop)?;
+    carried_out(Subject::Host(&host), plan, remark, stop)
+}
+
+fn carried_out(
+    subject: Subject<'_>,
+    plan: &Plan,
+    remark: &mut dyn FnMut(&str),
+    stop: Stop<'_>,
+) -> Result<Report, ScheduleError> {
     let compared =
         Compared { tolerance: plan.tolerance, compares_memory: plan.compares_memory, files: plan.files.clone() };
-    let mut campaign = Campaign { built, program, plan, compared, measure: None, limit: plan.timeout, stop };
+    let mut campaign = Campaign { subject, plan, compared, measure: None, limit: plan.timeout, stop };
     let baseline = campaign.baseline(remark)?;
     let mut report = Report {
         schema: SCHEMA,
+        language: subject.language(),
         schedules: 0,
         tried: Vec::new(),
         launches: baseline.launches.len(),
@@ -140,7 +178,7 @@ pub fn campaign(
     let facts: Vec<chosen::Launched> = baseline.launches.iter().map(facts).collect();
     let schedules = match &plan.replay {
         Some(schedule) => vec![(kind_of(schedule), schedule.clone())],
-        None => chosen(&facts, plan.schedules, plan.seed),
+        None => chosen(&facts, plan.schedules, plan.seed, subject.language()),
     };
     let verdicts = campaign.try_all(&schedules)?;
     report.schedules = schedules.len();
@@ -208,8 +246,7 @@ fn kind_of(schedule: &Schedule) -> Kind {
 }
 
 struct Campaign<'a> {
-    built: &'a Built,
-    program: &'a Program,
+    subject: Subject<'a>,
     plan: &'a Plan,
     compared: Compared,
     measure: Option<Measure>,
@@ -220,19 +257,21 @@ struct Campaign<'a> {
 impl Campaign<'_> {
     /// Runs a schedule; `name` says where its files go.
     fn run(&self, schedule: &Schedule, wanted: Wanted, name: &str) -> Result<Scheduled, ScheduleError> {
-        let text = schedule.to_string();
-        let trial = ScheduledTrial {
-            schedule: &text,
+        Ok(self.subject.run(&self.trial(schedule, wanted, name), self.stop)?)
+    }
+
+    fn trial<'t>(&'t self, schedule: &'t Schedule, wanted: Wanted, name: &str) -> Trial<'t> {
+        Trial {
+            schedule,
             arguments: &self.plan.arguments,
             directory: self.directory(name),
             timeout: if wanted == Wanted::Log { self.plan.timeout } else { self.limit },
             wanted,
-        };
-        Ok(try_scheduled(self.program, &trial, self.stop)?)
+        }
     }
 
     fn directory(&self, name: &str) -> PathBuf {
-        self.built.scratch_path().join("schedules").join(name)
+        self.subject.scratch_path().join("schedules").join(name)
     }
 
     /// Runs the program in the order of its numbers, and learns what it gives.
@@ -240,8 +279,13 @@ impl Campaign<'_> {
         let first = self.run(&Schedule::default(), Wanted::Points, "baseline")?;
         let events = &first.tried.events;
         if first.tried.ended == Ended::TimedOut {
-            return Err(ScheduleError::Slow(self.plan.timeout.as_secs_f64()));
+            let timeout = self.plan.timeout.as_secs_f64();
+            return Err(match self.subject.language() {
+                Language::Cuda => ScheduleError::Slow(timeout),
+                Language::OpenCl => ScheduleError::SlowAlone(timeout),
+            });
         }
+        first.as_they_are.iter().for_each(|line| remark(line));
         let of_kind = |kind| events.iter().find(|event| event.kind == kind);
         if let Some(event) = of_kind(EventKind::Unsupported) {
             return Err(ScheduleError::Unsupported(event.text.clone()));
@@ -253,12 +297,21 @@ impl Campaign<'_> {
             return Ok(first);
         }
         if first.launches.is_empty() {
-            return Err(ScheduleError::NoLaunch);
+            let is_told = !first.as_they_are.is_empty();
+            return Err(if is_told { ScheduleError::NoOrder } else { ScheduleError::NoLaunch });
         }
         let gave = Gave::of(&first, &self.compared);
         let second = self.run(&Schedule::default(), Wanted::Nothing, "again")?;
         let measure = Measure::learn(gave, &Gave::of(&second, &self.compared), self.compared.clone());
         measure.remarks().iter().for_each(|line| remark(line));
+        if let Subject::Host(host) = self.subject {
+            let alone = host.as_it_is(&self.trial(&Schedule::default(), Wanted::Nothing, "own"), self.stop)?;
+            if let Some(differs) = measure.differs_in_output(&Gave::of(&alone, &self.compared)) {
+                remark(&format!(
+                    "with its own kernels the program does something else than in the baseline: {differs}"
+                ));
+            }
+        }
         self.measure = Some(measure);
         let slowest = first.tried.took.max(second.tried.took);
         self.limit = (slowest * TIMES_AS_LONG).max(LEAST_TIME).min(self.plan.timeout);
@@ -366,7 +419,7 @@ impl Campaign<'_> {
         found_by: Option<(String, usize, bool)>,
         run: &Scheduled,
     ) -> Result<Finding, ScheduleError> {
-        let files = self.built.instrumented_files();
+        let files = self.subject.instrumented_files();
         let mut finding = blank(class, schedule);
         if let Some((found_by, shown_by, is_minimal)) = found_by {
             (finding.found_by, finding.shown_by, finding.is_minimal) = (found_by, shown_by, is_minimal);
@@ -390,8 +443,11 @@ impl Campaign<'_> {
             }
             _ => {}
         }
-        finding.changes = words::changes(schedule, run, files);
-        finding.conflicts = explained::conflicts(self, schedule, (launch, &finding.kernel), run)?;
+        finding.changes = words::changes(schedule, run, (files, self.subject.language()));
+        match explained::conflicts(self, schedule, (launch, &finding.kernel), run)? {
+            Ok(conflicts) => finding.conflicts = conflicts,
+            Err(reason) => finding.unlogged = Some(reason),
+        }
         Ok(finding)
     }
 }
@@ -412,5 +468,6 @@ fn blank((what, kernel): Class, schedule: &Schedule) -> Finding {
         changes: Vec::new(),
         waits: Vec::new(),
         conflicts: Vec::new(),
+        unlogged: None,
     }
 }

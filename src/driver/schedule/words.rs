@@ -1,11 +1,13 @@
 //! What a schedule does, and who is stuck, in the user's words and with places in the text.
 
+use crate::diagnostic::vocabulary::Vocabulary;
 use crate::driver::instrument::InstrumentedFile;
 use crate::driver::told::place;
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scheduled::{Done, Scheduled};
 use crate::schedule::report::{Change, Wait};
 use crate::schedule::{At, Of, Part, Schedule};
+use crate::source::Language;
 
 /// So many places of a deadlock are told.
 const MOST_WAITS: usize = 12;
@@ -23,15 +25,20 @@ pub(super) fn site(files: &[InstrumentedFile], number: usize) -> Option<(String,
 }
 
 /// What each part of a schedule did in a run.
-pub(super) fn changes(schedule: &Schedule, run: &Scheduled, files: &[InstrumentedFile]) -> Vec<Change> {
-    schedule.parts.iter().map(|part| change(part, run, files)).collect()
+pub(super) fn changes(
+    schedule: &Schedule,
+    run: &Scheduled,
+    (files, language): (&[InstrumentedFile], Language),
+) -> Vec<Change> {
+    schedule.parts.iter().map(|part| change(part, run, (files, language))).collect()
 }
 
-fn change(part: &Part, run: &Scheduled, files: &[InstrumentedFile]) -> Change {
+fn change(part: &Part, run: &Scheduled, (files, language): (&[InstrumentedFile], Language)) -> Change {
+    let Vocabulary { thread, block, warp, .. } = Vocabulary::of(language);
     let of = |of: &Of| match of {
-        Of::Blocks => "blocks",
-        Of::Warps => "warps of each block",
-        Of::Threads => "threads of each block",
+        Of::Blocks => format!("{block}s"),
+        Of::Warps => format!("{warp}s of each {block}"),
+        Of::Threads => format!("{thread}s of each {block}"),
     };
     let (place, text) = match part {
         Part::Order { of: what, launch, .. } => {
@@ -39,10 +46,10 @@ fn change(part: &Part, run: &Scheduled, files: &[InstrumentedFile]) -> Change {
             (None, format!("the {} come in another order{launch}", of(what)))
         }
         Part::Front { of: Of::Blocks, launch, number } => {
-            (None, format!("block {number} of launch {launch} comes first"))
+            (None, format!("{block} {number} of launch {launch} comes first"))
         }
         Part::Front { launch, number, .. } => {
-            (None, format!("thread {number} of each block of launch {launch} comes first"))
+            (None, format!("{thread} {number} of each {block} of launch {launch} comes first"))
         }
         Part::Delay(at) => done(run, "delayed", at, files, "goes on only when nobody else can, from here on"),
         Part::Late(at) => {

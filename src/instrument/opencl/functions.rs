@@ -1,8 +1,9 @@
 //! Declarations: kernels with their log, functions with who calls them, variables of the program.
 
-use super::counters;
 use super::types::{NoValue, Space, space};
 use super::{Home, Kernel, Local, MOST_POINTERS, MOST_VARIABLES, Parameter, ParameterKind, Translator};
+use super::{counters, orders};
+use crate::instrument::Purpose;
 use crate::syntax::{self, Item, ItemKind, Param, Qualifier, TypeKind, Unit, Variable};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -89,10 +90,11 @@ impl<'a> Translator<'a> {
         let Some(&known) = self.functions.get(name) else { return };
         self.notes.enter(name.to_owned());
         let parameters = self.parameter_list(function);
-        let added = match (known.is_kernel, self.counts()) {
-            (false, _) => SELF,
-            (true, false) => LOG,
-            (true, true) => COUNTS,
+        let added = match self.source.purpose {
+            _ if !known.is_kernel => SELF,
+            Purpose::Log => LOG,
+            Purpose::Schedule => orders::PARAMETER,
+            _ => COUNTS,
         };
         match parameters {
             _ if !known.is_kernel && !known.has_body => {}
@@ -118,7 +120,11 @@ impl<'a> Translator<'a> {
                 if known.is_kernel {
                     translator.kernel(item, function, name);
                 }
-                translator.block(body);
+                if translator.source.purpose == Purpose::Schedule {
+                    translator.hand_on(item);
+                } else {
+                    translator.block(body);
+                }
             });
         }
         self.course.is_of_kernel = false;
@@ -144,7 +150,9 @@ impl<'a> Translator<'a> {
         let parameters: Vec<Parameter> = function.params.iter().map(|param| self.parameter(param)).collect();
         let (span, globals) = (self.tokens.place_of(item.span), self.globals.clone());
         let kernel = Kernel { name: name.to_owned(), span, parameters, locals: Vec::new(), globals };
-        let head = if self.counts() {
+        let head = if self.source.purpose == Purpose::Schedule {
+            orders::BEGINNING.to_owned()
+        } else if self.counts() {
             let holds_barriers = self.course.holds(name);
             if holds_barriers { counters::BEGINNING_WITH_BARRIERS } else { counters::BEGINNING }.to_owned()
         } else {

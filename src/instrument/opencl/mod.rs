@@ -14,7 +14,8 @@
 //! Every argument is evaluated once. The runtime's text stands before the user's, because a driver is given one text.
 //!
 //! Text that counts what a test reaches ([`Purpose::Cover`](super::Purpose)) has points of coverage in the place of sites, and a buffer of
-//! counts in that of the log (`runtime/opencl/counts.cl`); functions and agreements are the same.
+//! counts in that of the log (`runtime/opencl/counts.cl`); functions and agreements are the same. Text whose ids are given to it
+//! ([`Purpose::Schedule`](super::Purpose)) has functions that are the same, and nothing else ([`orders`]).
 //!
 //! Guarantees: those of the room ([`super`]); what may touch memory and is not logged is named.
 //!
@@ -28,6 +29,7 @@ mod counters;
 mod expressions;
 mod functions;
 mod lanes;
+mod orders;
 mod statements;
 mod types;
 
@@ -56,6 +58,8 @@ pub struct Shared {
     pub sites: String,
     /// The version of OpenCL C that the text is to be compiled as, if it is known.
     pub version: Option<&'static str>,
+    /// A function that the text calls and whose result depends on where in its group the driver has a work-item, whatever its ids.
+    pub placed: Option<String>,
 }
 
 /// What the buffer of a unit that counts has, besides its head (`runtime/opencl/counts.cl`).
@@ -161,6 +165,9 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
         error: None,
     };
     translator.unit();
+    if source.purpose == Purpose::Schedule {
+        translator.ids();
+    }
     let Translator { edits, notes, mut shared, course, error, .. } = translator;
     if let Some(error) = error {
         return Err(error);
@@ -168,12 +175,12 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     // Any function is device code, and its braces show it.
     let guards = guards::guards(&tokens, source, &course.bodies, &["{"]);
     let mut body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
-    if source.purpose != Purpose::Log {
+    if source.purpose.counts() {
         body = counters::without_hints(&body);
     }
     shared.sites = sites::table(&notes.sites, &source.output.sources);
     shared.version = version(source.unit.dialect);
-    if source.purpose != Purpose::Log {
+    if source.purpose.counts() {
         let agreed =
             shared.barriers.iter().map(|&barrier| counters::point_of(barrier, &notes.points, &tokens)).collect();
         shared.counts = Some(Counts { points: notes.points.len(), agreed });
@@ -188,6 +195,7 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
 fn whole(source: &Source<'_>, body: &str, shared: &Shared) -> String {
     let most = |count: fn(&Kernel) -> usize| shared.kernels.iter().map(count).max().unwrap_or(0).max(1);
     let mut text = match &shared.counts {
+        None if source.purpose == Purpose::Schedule => runtime::OPENCL_ORDERS.to_owned(),
         None => format!(
             "#define RACEPROOF_GLOBALS {}\n#define RACEPROOF_LOCALS {}\n{}",
             most(|kernel| kernel.global_ranges().count()),
@@ -252,7 +260,7 @@ impl<'a> Translator<'a> {
 
     /// Whether the text counts what a test reaches, in the place of logging accesses.
     fn counts(&self) -> bool {
-        self.source.purpose != Purpose::Log
+        self.source.purpose.counts()
     }
 
     /// Puts points of coverage where they are wanted.

@@ -31,12 +31,16 @@ pub(super) const OPENCL: &str = include_str!("opencl/raceproof.cl");
 /// What stands before OpenCL C that counts.
 pub(super) const OPENCL_COUNTS: &str = include_str!("opencl/counts.cl");
 
+/// What stands before OpenCL C whose ids are given to it.
+pub(super) const OPENCL_ORDERS: &str = include_str!("opencl/orders.cl");
+
 /// The library that OpenCL programs are started with; [`OPENCL_HOST_UNIT`] includes the others.
 const OPENCL_HOST: &[(&str, &str)] = &[
     ("opencl.h", include_str!("opencl/host/opencl.h")),
     ("messages.h", include_str!("opencl/host/messages.h")),
     ("objects.h", include_str!("opencl/host/objects.h")),
     ("launch.h", include_str!("opencl/host/launch.h")),
+    ("orders.h", include_str!("opencl/host/orders.h")),
     ("substitute.h", include_str!("opencl/host/substitute.h")),
     ("writes.h", include_str!("opencl/host/writes.h")),
     (OPENCL_HOST_UNIT, include_str!("opencl/host/host.c")),

@@ -59,6 +59,22 @@ pub(super) enum Message<'a> {
         kernel: String,
         reason: String,
     },
+    /// Which ids a launch takes is asked for.
+    Order(LaunchHead),
+    /// Such a launch is over.
+    Ran {
+        launch: Number,
+        held: Vec<Held>,
+    },
+}
+
+/// What a buffer holds behind a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    /// The parameter that it was given to.
+    pub(super) parameter: usize,
+    pub(super) bytes: u64,
+    pub(super) digest: String,
 }
 
 /// A launch that begins.
@@ -70,6 +86,8 @@ pub(super) struct LaunchHead {
     pub(super) items: [u64; 3],
     pub(super) block: [u32; 3],
     pub(super) device: String,
+    /// How many compute units that has, where it is said.
+    pub(super) units: u32,
     pub(super) arguments: Vec<Given>,
 }
 
@@ -106,6 +124,8 @@ impl Message<'_> {
                 messages: String::from_utf8_lossy(rest).into_owned(),
             }),
             "launch" => launch(&words, lines).map(Message::Launch),
+            "order" => launch(&words, lines).map(Message::Order),
+            "ran" => Some(Message::Ran { launch: number(1)?, held: lines.map(held).collect::<Option<_>>()? }),
             "records" => {
                 let (variables, records) = rest.split_at_checked(8 * VARIABLES)?;
                 let word = |word: &[u8]| u64::from_ne_bytes(std::array::from_fn(|at| word[at]));
@@ -170,6 +190,7 @@ fn launch<'a>(words: &[&str], lines: impl Iterator<Item = &'a str>) -> Option<La
             ["global", x, y, z] => found.items = [x.parse().ok()?, y.parse().ok()?, z.parse().ok()?],
             ["local", x, y, z] => found.block = [x.parse().ok()?, y.parse().ok()?, z.parse().ok()?],
             ["device", name] => name.clone_into(&mut found.device),
+            ["units", units] => found.units = units.parse().ok()?,
             ["argument", "buffer", name, bytes, first_byte] => found.arguments.push(Given::Buffer {
                 name: name.to_owned(),
                 bytes: bytes.parse().ok()?,
@@ -182,6 +203,11 @@ fn launch<'a>(words: &[&str], lines: impl Iterator<Item = &'a str>) -> Option<La
         }
     }
     Some(found)
+}
+
+fn held(line: &str) -> Option<Held> {
+    let ["held", parameter, bytes, digest] = line.split('\t').collect::<Vec<_>>()[..] else { return None };
+    Some(Held { parameter: parameter.parse().ok()?, bytes: bytes.parse().ok()?, digest: digest.to_owned() })
 }
 
 fn of_digits(digits: &str) -> Option<Vec<u8>> {
@@ -292,6 +318,18 @@ mod tests {
         assert_eq!((launch.number, launch.unit, launch.items, launch.block), (7, 1, [8, 2, 1], [4, 1, 1]));
         let buffer = Given::Buffer { name: "ff".to_owned(), bytes: 64, first_byte: 16 };
         assert_eq!(launch.arguments, [buffer, Given::Null, Given::Local(32), Given::Value(vec![10, 0])]);
+    }
+
+    #[test]
+    fn a_launch_whose_ids_are_asked_for_comes_with_its_extents_and_ends_with_what_is_held() {
+        let text = "order\t0\t1\tk\nglobal\t8\t2\t1\nlocal\t4\t1\t1\nunits\t2\ndevice\tcpu\n\n";
+        let Some(Message::Order(launch)) = Message::parse(text.as_bytes()) else { panic!("no order") };
+        assert_eq!((launch.number, launch.items, launch.block, launch.units), (0, [8, 2, 1], [4, 1, 1], 2));
+        let held = Held { parameter: 2, bytes: 64, digest: "0f".to_owned() };
+        let text = "ran\t7\nheld\t2\t64\t0f\n\n";
+        assert_eq!(Message::parse(text.as_bytes()), Some(Message::Ran { launch: 7, held: vec![held] }));
+        assert_eq!(Message::parse(b"ran\t7\n\n"), Some(Message::Ran { launch: 7, held: Vec::new() }));
+        assert_eq!(Message::parse(b"ran\t7\nheld\t2\n\n"), None);
     }
 
     #[test]

@@ -11,13 +11,18 @@
 //! Deliberately absent: how a text is instrumented, which whoever runs the program says ([`Instrument`]); systems without
 //! `LD_PRELOAD`.
 //!
+//! [`Scheduling`] runs a program whose work-groups and work-items take the ids that they are given, [`Substitutions`] one with another
+//! text; of neither a log is kept.
+//!
 //! Without a log ([`Options::log`]) the texts that it gets are taken to count what is reached, in the place of logging.
 
 mod messages;
+mod orders;
 mod session;
 mod substitute;
 
 pub use messages::Text;
+pub use orders::{Ids, OrderedLaunch, OrderedTrial, Scheduling};
 pub use substitute::{Replaced, Substitution, Substitutions};
 
 use super::counts::Counted;
@@ -80,6 +85,9 @@ const DIRECTORY: &str = "RACEPROOF_HOST_DIRECTORY";
 const READER: &str = "RACEPROOF_HOST_READER";
 /// Whether it says what the host writes to buffers.
 const WRITES: &str = "RACEPROOF_HOST_WRITES";
+/// Whether its work-groups and work-items are given ids, and where the bytes of a buffer go that are asked for.
+const ORDERS: &str = "RACEPROOF_HOST_ORDERS";
+const DUMP: &str = "RACEPROOF_HOST_DUMP";
 const PRELOAD: &str = "LD_PRELOAD";
 const NAP: Duration = Duration::from_millis(1);
 
@@ -110,14 +118,9 @@ pub fn run(
         command.stdin(Stdio::null());
     }
     options.output.of(&mut command);
-    let is_over = AtomicBool::new(false);
-    let (ended, session) = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| read(&directory, session, &is_over));
-        let ended = process::run(&mut command, options.timeout, stop);
-        is_over.store(true, Ordering::Release);
-        (ended, reader.join())
-    });
-    let (ended, session) = (ended?, session.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let mut session = session;
+    let take = |process: u64, bytes: &[u8]| session.take(process, bytes);
+    let ended = attended(&directory, take, || process::run(&mut command, options.timeout, stop))?;
     let status = match ended {
         Ended::Exited(status) => Some(status),
         Ended::Signalled(_) | Ended::TimedOut => None,
@@ -151,15 +154,35 @@ fn command(program: &[OsString], library: &Path, scratch: &Scratch) -> Result<Co
     }
     let mut command = Command::new(name);
     command.args(arguments).env(PRELOAD, preload).env(RECORDS_VARIABLE, most_records().to_string());
-    command.env_remove(DIRECTORY).env_remove(READER).env_remove(WRITES);
+    for variable in [DIRECTORY, READER, WRITES, ORDERS, DUMP] {
+        command.env_remove(variable);
+    }
     // It would make kernels of binaries that it has kept.
     command.env("PYOPENCL_NO_CACHE", "1");
     cache_of_driver(&mut command, scratch)?;
     Ok(command)
 }
 
-/// Hands messages to the session until the program is over and none is left.
-fn read<'a>(directory: &Path, mut session: Session<'a>, is_over: &AtomicBool) -> Session<'a> {
+/// Runs something while messages are handed to whoever takes them, which goes on until it is over and none is left.
+fn attended<R>(
+    directory: &Path,
+    mut take: impl FnMut(u64, &[u8]) -> Option<String> + Send,
+    run: impl FnOnce() -> R,
+) -> R {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read(directory, &mut take, &is_over));
+        let result = run();
+        is_over.store(true, Ordering::Release);
+        if let Err(panic) = reader.join() {
+            std::panic::resume_unwind(panic);
+        }
+        result
+    })
+}
+
+/// Hands messages on until the program is over and none is left.
+fn read(directory: &Path, take: &mut impl FnMut(u64, &[u8]) -> Option<String>, is_over: &AtomicBool) {
     let mut inbox = messages::Inbox::new(directory);
     loop {
         // What a program wrote before it ended is there when it has ended.
@@ -168,11 +191,11 @@ fn read<'a>(directory: &Path, mut session: Session<'a>, is_over: &AtomicBool) ->
         let mut found = false;
         while let Some(message) = inbox.next(order) {
             found = true;
-            let answer = session.take(message.process, &message.bytes);
+            let answer = take(message.process, &message.bytes);
             message.done(answer.as_deref());
         }
         match (found, was_over) {
-            (false, true) => return session,
+            (false, true) => return,
             (false, false) => std::thread::sleep(NAP),
             (true, _) => {}
         }

@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
         let Some(message) = Message::parse(bytes) else { return Some(String::new()) };
         let (answer, done) = match message {
             Message::Build(text) => match self.unit(text) {
-                Ok(unit) => (Some(self.answer(unit)), Ok(())),
+                Ok(unit) => (Some(answer(unit, &self.units[unit].unit)), Ok(())),
                 Err(cause) => (Some(String::new()), Err(cause)),
             },
             Message::Refused { unit, messages } => {
@@ -98,6 +98,9 @@ impl<'a> Session<'a> {
                 (None, Ok(()))
             }
             Message::Plain { unit, kernel, reason } => (None, self.plain(unit, &kernel, reason)),
+            // Those are said where no log is kept; whoever asks may not wait for ever.
+            Message::Order(_) => (Some(String::new()), Ok(())),
+            Message::Ran { .. } => (None, Ok(())),
         };
         if let Err(cause) = done {
             self.failure.get_or_insert(cause);
@@ -120,23 +123,6 @@ impl<'a> Session<'a> {
         self.units.push(Known { unit, first_site, refused: None, counted });
         self.by_text.insert(text, self.units.len() - 1);
         Ok(self.units.len() - 1)
-    }
-
-    fn answer(&self, number: usize) -> String {
-        let Ok(unit) = &self.units[number].unit else { return format!("unit\t{number}\t0\t0\n\n") };
-        // What prints, and what changes variables of the program, would show that it ran twice.
-        let has_variables = unit.shared.kernels.iter().any(|kernel| !kernel.globals.is_empty());
-        let runs_once = u8::from(has_variables || unit.text.contains("printf"));
-        let words = unit.shared.counts.as_ref().map_or(0, words);
-        let mut answer = format!("unit\t{number}\t{runs_once}\t{words}\n");
-        for kernel in &unit.shared.kernels {
-            let letters: String = kernel.parameters.iter().map(letter).collect();
-            // Writing to a string cannot fail.
-            let _ = writeln!(answer, "kernel\t{}\t{letters}", kernel.name);
-        }
-        answer.push('\n');
-        answer.push_str(&unit.text);
-        answer
     }
 
     /// A kernel of a unit, with its place.
@@ -276,6 +262,24 @@ impl<'a> Session<'a> {
     }
 }
 
+/// What the library is told of a program.
+pub(super) fn answer(number: usize, unit: &Instrumented) -> String {
+    let Ok(unit) = unit else { return format!("unit\t{number}\t0\t0\n\n") };
+    // What prints, and what changes variables of the program, would show that it ran twice.
+    let has_variables = unit.shared.kernels.iter().any(|kernel| !kernel.globals.is_empty());
+    let runs_once = u8::from(has_variables || unit.text.contains("printf"));
+    let words = unit.shared.counts.as_ref().map_or(0, words);
+    let mut answer = format!("unit\t{number}\t{runs_once}\t{words}\n");
+    for kernel in &unit.shared.kernels {
+        let letters: String = kernel.parameters.iter().map(letter).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(answer, "kernel\t{}\t{letters}", kernel.name);
+    }
+    answer.push('\n');
+    answer.push_str(&unit.text);
+    answer
+}
+
 /// The letter by which the library knows a parameter.
 fn letter(parameter: &Parameter) -> char {
     match parameter.kind {
@@ -298,7 +302,7 @@ fn value_text(kind: &ParameterKind, bytes: &[u8]) -> String {
 }
 
 /// Why a driver does not take a text: the first error that it names.
-fn refusal(messages: &str) -> String {
+pub(super) fn refusal(messages: &str) -> String {
     let messages = in_user_lines(messages);
     let mut lines = messages.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines.clone().find(|line| line.contains("error")).or_else(|| lines.next());

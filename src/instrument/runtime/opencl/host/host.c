@@ -10,6 +10,8 @@
 // several; kernels that are given shared virtual memory; launches while an event waits for the host, and from callbacks,
 // where waiting could last for ever.
 //
+// Where raceproof gives work-groups and work-items their ids, `orders.h` stands in the place of `launch.h`, and no log is kept.
+//
 // With a text to be replaced (`substitute.h`) and nobody to tell of launches the program runs on its own kernels, of which some are
 // mutants.
 //
@@ -18,6 +20,7 @@
 
 #define _GNU_SOURCE
 #include "launch.h"
+#include "orders.h"
 #include "substitute.h"
 #include "writes.h"
 
@@ -273,7 +276,8 @@ SHOWN cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel handle, cl
     begin_launch_of(kernel);
     unlock_objects();
     // Of a text that was not instrumented, raceproof knows the reason.
-    if (!reason) reason = kernel->twin ? launch_logged(kernel, &request) : "";
+    if (!reason && !kernel->twin) reason = "";
+    if (!reason) reason = is_ordered() ? launch_ordered(kernel, &request) : launch_logged(kernel, &request);
     cl_int code = CL_SUCCESS;
     if (reason) {
         code = library.clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global, local, event_count, events, event);

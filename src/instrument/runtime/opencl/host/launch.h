@@ -317,16 +317,16 @@ static void tell_plain(const struct kernel* kernel, const char* reason) {
     send_message(&message);
 }
 
-// Launches the twin and waits for it. Gives why nothing was launched, or nothing.
-static const char* launch_logged(struct kernel* kernel, const struct request* request) {
+// What is known of a launch before it. Gives why its twin cannot be launched, or nothing.
+static const char* begin_launch(struct launch* launch, struct kernel* kernel, const struct request* request) {
     static unsigned long launches;
     unsigned long number = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-    struct launch launch = {.kernel = kernel, .request = request, .number = number};
+    *launch = (struct launch){.kernel = kernel, .request = request, .number = number};
     for (unsigned each = 0; each < kernel->parameters; each++)
         if (!kernel->arguments[each].kind) return "an argument is missing";
-    library.clGetCommandQueueInfo(request->queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &launch.context, NULL);
-    library.clGetCommandQueueInfo(request->queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &launch.device, NULL);
-    if (!find_extents(&launch)) return "its extents are not followed";
+    library.clGetCommandQueueInfo(request->queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &launch->context, NULL);
+    library.clGetCommandQueueInfo(request->queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &launch->device, NULL);
+    if (!find_extents(launch)) return "its extents are not followed";
     // What stands before it has to be done before its buffers are looked at; then it does not wait for anything.
     for (cl_uint each = 0; each < request->event_count; each++) {
         cl_command_queue other = NULL;
@@ -336,19 +336,32 @@ static const char* launch_logged(struct kernel* kernel, const struct request* re
     library.clFinish(request->queue);
     if (request->event_count) library.clWaitForEvents(request->event_count, request->events);
     cl_int code = 0;
-    const char* reason = "there is no memory for its log";
+    launch->own_queue = library.clCreateCommandQueue(launch->context, launch->device, 0, &code);
+    return code ? "the device has no queue for what stands beside it" : NULL;
+}
+
+// Hands the event of a launch on, if it was launched, and forgets the rest of it.
+static const char* end_launch(struct launch* launch, cl_event event, int has_run, const char* reason) {
+    drop_launch(launch);
+    if (has_run && launch->request->event) *launch->request->event = event;
+    else if (event) library.clReleaseEvent(event);
+    return has_run ? NULL : reason;
+}
+
+// Launches the twin and waits for it. Gives why nothing was launched, or nothing.
+static const char* launch_logged(struct kernel* kernel, const struct request* request) {
+    struct launch launch;
+    const char* reason = begin_launch(&launch, kernel, request);
+    if (reason) return reason;
+    reason = "there is no memory for its log";
     cl_event event = NULL;
     int has_run = 0;
-    launch.own_queue = library.clCreateCommandQueue(launch.context, launch.device, 0, &code);
-    if (!code && kernel->count_words) {
+    if (kernel->count_words) {
         reason = run_counted(&launch, &event, &has_run);
-    } else if (!code && make_log(&launch)) {
+    } else if (make_log(&launch)) {
         keep_contents(&launch);
         reason = run_slices(&launch, &event, &has_run);
     }
     if (event) tell_end(&launch, reason);
-    drop_launch(&launch);
-    if (has_run && request->event) *request->event = event;
-    else if (event) library.clReleaseEvent(event);
-    return has_run ? NULL : reason;
+    return end_launch(&launch, event, has_run, reason);
 }

@@ -17,6 +17,10 @@
 //   cut          a launch is over, and why not all of it was told
 //   filled       the host writes to a buffer, where raceproof asks for that: what the process calls it, its bytes; the first byte that is
 //                written, and how many
+//   order        which ids the work-groups and work-items of the launch of this number take is asked for: unit, kernel, extents, device
+//                and how many compute units that has. Answer: how many work-groups and work-items there are in an order of their own,
+//                the parameter whose buffer is to be written to RACEPROOF_HOST_DUMP behind the launch, or -1; then their linear numbers
+//   ran          such a launch is over; a line `held` for each buffer that it may write: parameter, bytes, and a number for what it holds
 //   plain        a launch of which nothing is told, and why; an unknown unit is -1
 #pragma once
 

@@ -26,6 +26,7 @@ typedef void (*event_callback)(cl_event, cl_int, void*);
 enum {
     CL_SUCCESS = 0,
     CL_INVALID_OPERATION = -59,
+    CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     CL_DEVICE_MAX_WORK_ITEM_SIZES = 0x1005,
     CL_DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
     CL_DEVICE_NAME = 0x102B,
