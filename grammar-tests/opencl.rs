@@ -6,6 +6,7 @@ mod fixtures;
 mod host;
 mod mutants;
 mod run;
+mod schedule;
 
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{InstrumentedFile, instrument};
