@@ -83,7 +83,11 @@ fn a_planted_race_between_work_groups_is_revealed_reduced_and_replayed() {
     // The same seed tries the same schedules; another launch, or the order of the numbers, shows nothing.
     assert_eq!(report(&place, &[]).1, report_of_all);
     for harmless in ["front=1@7", "baseline", "threads=reversed"] {
-        assert_told(&schedule(&place, &["--replay", harmless]), 0, &["no difference in exit status, output and memory"]);
+        assert_told(
+            &schedule(&place, &["--replay", harmless]),
+            0,
+            &["no difference in exit status, output and memory"],
+        );
     }
 }
 
@@ -123,7 +127,11 @@ fn ids_are_permuted_in_all_dimensions_and_with_offsets() {
     let place = program(IDS, IDS_MAIN);
     let own = alone(&place, &[]);
     let seen = schedule(&place, &["--keep", "kept"]);
-    assert_told(&seen, 0, &["10 orders of work-groups, 10 orders of work-items", "no difference in exit status, output and memory"]);
+    assert_told(
+        &seen,
+        0,
+        &["10 orders of work-groups, 10 orders of work-items", "no difference in exit status, output and memory"],
+    );
     assert!(!seen.err.contains("with its own kernels"), "{seen:?}");
     // The baseline is the program as it is.
     let kept = |name: &str| fs::read_to_string(place.path().join("kept/schedules").join(name)).unwrap();
@@ -156,6 +164,70 @@ fn a_race_inside_of_work_groups_is_revealed_by_the_order_of_work_items() {
     let text = finding["changes"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("work-item ") && text.ends_with(" of each work-group of launch 1 comes first"), "{text}");
     assert!(finding["conflicts"][0]["text"].as_str().unwrap().starts_with("conflict on t: "), "{finding:#}");
+}
+
+/// Barriers in loops whose turns depend on the work-group, in a function, and under a condition that a whole work-group shares.
+const BARRIERS: &str = "void halve(local int *t) {
+  for (int s = get_local_size(0) / 2; s > 0; s /= 2) {
+    if (get_local_id(0) < s) t[get_local_id(0)] += t[get_local_id(0) + s];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+kernel void rows(global const int *x, global int *y, int n) {
+  local int t[16];
+  int l = get_local_id(0);
+  for (int row = get_group_id(0); row < n; row += get_num_groups(0)) {
+    t[l] = x[row * get_local_size(0) + l] * (l + 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    halve(t);
+    if (l == 0) y[row] = t[0];
+    if (get_group_id(0) % 2) barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (l > 3) return;
+  y[64 + get_group_id(0) * 4 + l] = l;
+}
+kernel void turn(global const int *x, global int *y, int width) {
+  local int tile[4][5];
+  int column = get_global_id(0), row = get_global_id(1);
+  for (int k = 0; k < 3; k++) {
+    tile[get_local_id(1)][get_local_id(0)] = x[row * width + column] + k;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int to = get_group_id(1) * 4 + get_local_id(0), from = get_group_id(0) * 4 + get_local_id(1);
+    y[256 + from * width + to] = tile[get_local_id(0)][get_local_id(1)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+";
+
+const BARRIERS_MAIN: &str = r#"
+  handle x = buffer(4096), y = buffer(4096), program = built(text_of("k.cl"), "");
+  handle rows = kernel_of(program, "rows"), turn = kernel_of(program, "turn");
+  fill(x, 1024); fill(y, 1024);
+  give(rows, 0, x); give(rows, 1, y); give_int(rows, 2, 50);
+  launch(rows, 16 * 7, 16);
+  give(turn, 0, x); give(turn, 1, y); give_int(turn, 2, 16);
+  size_t global[2] = {16, 16}, local[2] = {4, 4};
+  NEED(clEnqueueNDRangeKernel(queue, turn, 2, NULL, global, local, 0, NULL, NULL));
+  print(y, 600);"#;
+
+#[test]
+fn a_program_without_a_race_shows_no_difference() {
+    if !has_driver() {
+        return;
+    }
+    let place = program(BARRIERS, BARRIERS_MAIN);
+    let own = alone(&place, &[]);
+    let seen = schedule(&place, &["--keep", "kept"]);
+    assert_told(
+        &seen,
+        0,
+        &["20 schedules tried beside the baseline", "no difference in exit status, output and memory"],
+    );
+    assert!(!seen.err.contains("with its own kernels") && !seen.err.contains("as it is"), "{seen:?}");
+    assert_eq!(fs::read_to_string(place.path().join("kept/schedules/baseline/stdout")).unwrap(), own);
+    // Another seed has other orders.
+    assert_told(&schedule(&place, &["--seed", "3", "--schedules", "8"]), 0, &["no difference"]);
 }
 
 #[test]
@@ -213,10 +285,15 @@ fn what_is_compared_is_what_is_asked_for() {
     let seen = schedule(&place, &["--schedules", "6", "--tolerance", "1e-5"]);
     assert_told(&seen, 0, &["memory is not compared, since --tolerance", "no difference in exit status and output"]);
     // What stays in memory counts if nobody says otherwise, and so do files that are named.
-    let main = main(r#"FILE* file = fopen("written", "w"); fprintf(file, "%.9g\n", value); fclose(file); printf("done\n");"#);
+    let main =
+        main(r#"FILE* file = fopen("written", "w"); fprintf(file, "%.9g\n", value); fclose(file); printf("done\n");"#);
     let place = program(kernels, &main);
     assert_told(&schedule(&place, &["--schedules", "2"]), 1, &["behind launch 1, of add, `sum` holds something else"]);
-    assert_told(&schedule(&place, &["--schedules", "2", "--compare", "output"]), 0, &["no difference in exit status and output"]);
+    assert_told(
+        &schedule(&place, &["--schedules", "2", "--compare", "output"]),
+        0,
+        &["no difference in exit status and output"],
+    );
     let seen = schedule(&place, &["--schedules", "2", "--compare", "output", "--written", "written"]);
     assert_told(&seen, 1, &["the program writes something else to written"]);
 }
@@ -234,7 +311,11 @@ fn what_keeps_its_place_is_told_with_the_reason() {
     };
     let placed = program(&kernels("int of_sub_group = get_local_id(0) / 4; y[get_global_id(0)] = of_sub_group;"), main);
     let note = "the work-items of each work-group keep their places: `of_sub_group` depends on them (in k)";
-    assert_told(&schedule(&placed, &[]), 0, &[note, "20 schedules tried beside the baseline: 20 orders of work-groups\n"]);
+    assert_told(
+        &schedule(&placed, &[]),
+        0,
+        &[note, "20 schedules tried beside the baseline: 20 orders of work-groups\n"],
+    );
     let renamed = program(&format!("#define get_local_id(d) get_local_id(d + 0)\n{}", kernels(";")), main);
     let seen = schedule(&renamed, &[]);
     let reason = "k is launched as it is, in the driver's order: k.cl:1: a macro by the name of `get_local_id` cannot be instrumented";

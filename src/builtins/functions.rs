@@ -472,6 +472,17 @@ pub fn is_about_spaces(name: &str) -> bool {
     matches!(name, "to_global" | "to_local" | "to_private" | "get_fence")
 }
 
+/// Whether what a function of OpenCL C gives, or whom it orders, depends on where the driver has a work-item in its group: whatever is about
+/// sub-groups, and what the work-items of a group make together, in the order of their numbers.
+pub fn is_about_places(name: &str) -> bool {
+    name.contains("sub_group") || group_function(name).is_some()
+}
+
+/// Whether a function of OpenCL C launches kernels.
+pub fn is_enqueueing(name: &str) -> bool {
+    matches!(name, "enqueue_kernel" | "enqueue_marker")
+}
+
 /// Whether a function of OpenCL C came with version 2.0.
 pub fn is_of_opencl_2(name: &str) -> bool {
     let explicit = |name: &str| name.starts_with("atomic_") && name.ends_with("_explicit");

@@ -1,7 +1,7 @@
 //! The tables, by samples of every family and by what must not be in them.
 
 use super::atomics::Numbering;
-use super::functions::{ResultType, conversion_target, function, is_plain_conversion, results};
+use super::functions::{ResultType, conversion_target, function, is_about_places, is_plain_conversion, results};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
 use super::{Builtin, Claim, Direction, Effect, FenceCall, Formula, Gives, Made, Together, WorkItem};
@@ -193,6 +193,16 @@ fn what_threads_do_together_says_who_and_who_gets_the_same_value() {
     assert_eq!(together(Cuda, "__any_sync"), (Together::Named, Gives::All));
     assert_eq!(together(OpenCl, "work_group_reduce_add"), (Together::Group(SyncScope::Block), Gives::All));
     assert_eq!(together(OpenCl, "sub_group_scan_inclusive_max"), (Together::Group(SyncScope::Warp), Gives::Each));
+}
+
+#[test]
+fn sub_groups_and_what_groups_make_together_are_about_places_and_barriers_are_not() {
+    for name in ["work_group_scan_inclusive_add", "get_sub_group_id", "sub_group_barrier", "intel_sub_group_shuffle"] {
+        assert!(is_about_places(name), "{name}");
+    }
+    for name in ["work_group_barrier", "work_group_size_hint", "barrier", "async_work_group_copy", "get_local_id"] {
+        assert!(!is_about_places(name), "{name}");
+    }
 }
 
 #[test]

@@ -134,7 +134,7 @@ pub fn run_host(request: &HostRequest, stop: Stop<'_>) -> Result<Hosted, RunErro
     let wanted = (request.records == Records::Accesses).then(|| log.clone());
     let options = opencl::Options { log: wanted, timeout: request.timeout, output: request.output };
     let host::Hosted { outcome, mut counted, host_writes } =
-        host::run(&request.program, &options, &scratch, &|text| library.unit(text), stop)?;
+        host::run(&request.program, &options, &scratch, &|text| library.unit_of(text), stop)?;
     let ReadTexts { files, readings, .. } = library.read.into_inner().unwrap_or_else(PoisonError::into_inner);
     let told = outcome.events.iter().filter_map(|event| tell(event, "opencl", &files)).collect();
     let unlogged: Vec<&str> = outcome
@@ -210,7 +210,7 @@ impl<'a> Library<'a> {
     }
 
     /// A text as the program is to build it.
-    pub(super) fn unit(&self, text: &Text) -> Result<Unit, NotInstrumented> {
+    pub(super) fn unit_of(&self, text: &Text) -> Result<Unit, NotInstrumented> {
         self.instrumented(text).map_err(|cause| NotInstrumented(cause.into()))
     }
 

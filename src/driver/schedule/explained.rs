@@ -56,6 +56,13 @@ fn pointing(arguments: &str, allocation: u64) -> Option<String> {
     pairs.into_iter().find(|(_, value)| value.starts_with(&pointer)).map(|(name, _)| name.to_owned())
 }
 
+/// What a log says of a difference.
+pub(super) struct Explained {
+    pub(super) conflicts: Vec<Conflict>,
+    /// Why it says nothing, if that is not because there is nothing to say.
+    pub(super) unlogged: Option<String>,
+}
+
 /// Accesses that conflict in a run that is logged, of the schedule where the subject can log it: in the kernel that it is about, of the
 /// launch that differs first, if any do there; those at change points before others. Or why no log says which do.
 pub(super) fn conflicts(
@@ -63,11 +70,11 @@ pub(super) fn conflicts(
     schedule: &Schedule,
     (launch, kernel): (Option<u64>, &str),
     run: &Scheduled,
-) -> Result<Result<Vec<Conflict>, String>, ScheduleError> {
+) -> Result<Explained, ScheduleError> {
     let trial = campaign.trial(schedule, Wanted::Log, "logged");
-    let incomplete = campaign.subject.log(&trial, campaign.stop)?;
+    let incomplete = campaign.subject.run_logged(&trial, campaign.stop)?;
     let Ok(outcome) = check_log(&trial.directory.join("run.trace"), MEMORY, Some(1)) else {
-        return Ok(incomplete.map_or_else(|| Ok(Vec::new()), Err));
+        return Ok(Explained { conflicts: Vec::new(), unlogged: incomplete });
     };
     let changed: Vec<usize> = run.done.iter().filter_map(|done| done.site).collect();
     let mut found: Vec<(bool, bool, Conflict)> = Vec::new();
@@ -91,11 +98,9 @@ pub(super) fn conflicts(
     found.sort_by_key(|(elsewhere, unchanged, _)| (*elsewhere, *unchanged));
     let is_some_there = found.iter().any(|(elsewhere, ..)| !elsewhere);
     let told = found.into_iter().filter(|(elsewhere, ..)| !(is_some_there && *elsewhere));
-    let told: Vec<Conflict> = told.take(MOST).map(|(.., conflict)| conflict).collect();
-    Ok(match incomplete {
-        Some(reason) if told.is_empty() => Err(reason),
-        _ => Ok(told),
-    })
+    let conflicts: Vec<Conflict> = told.take(MOST).map(|(.., conflict)| conflict).collect();
+    let unlogged = incomplete.filter(|_| conflicts.is_empty());
+    Ok(Explained { conflicts, unlogged })
 }
 
 fn told(access: &Observed, launch: u32, log: &Log) -> Option<Access> {

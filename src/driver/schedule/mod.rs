@@ -33,6 +33,7 @@ use crate::schedule::chosen::{self, Does, Kind, Point, chosen, parts};
 use crate::schedule::report::{Finding, Refused, Tried, What};
 use crate::schedule::smallest::{Extents, Smallest, fewer, smallest};
 use crate::source::Language;
+use explained::Explained;
 use measure::{Compared, Dissent, Gave, Measure};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -162,7 +163,7 @@ fn carried_out(
     let baseline = campaign.baseline(remark)?;
     let mut report = Report {
         schema: SCHEMA,
-        language: subject.language(),
+        language: subject.spoken(),
         schedules: 0,
         tried: Vec::new(),
         launches: baseline.launches.len(),
@@ -178,7 +179,7 @@ fn carried_out(
     let facts: Vec<chosen::Launched> = baseline.launches.iter().map(facts).collect();
     let schedules = match &plan.replay {
         Some(schedule) => vec![(kind_of(schedule), schedule.clone())],
-        None => chosen(&facts, plan.schedules, plan.seed, subject.language()),
+        None => chosen(&facts, plan.schedules, plan.seed, subject.spoken()),
     };
     let verdicts = campaign.try_all(&schedules)?;
     report.schedules = schedules.len();
@@ -280,7 +281,7 @@ impl Campaign<'_> {
         let events = &first.tried.events;
         if first.tried.ended == Ended::TimedOut {
             let timeout = self.plan.timeout.as_secs_f64();
-            return Err(match self.subject.language() {
+            return Err(match self.subject.spoken() {
                 Language::Cuda => ScheduleError::Slow(timeout),
                 Language::OpenCl => ScheduleError::SlowAlone(timeout),
             });
@@ -305,7 +306,7 @@ impl Campaign<'_> {
         let measure = Measure::learn(gave, &Gave::of(&second, &self.compared), self.compared.clone());
         measure.remarks().iter().for_each(|line| remark(line));
         if let Subject::Host(host) = self.subject {
-            let alone = host.as_it_is(&self.trial(&Schedule::default(), Wanted::Nothing, "own"), self.stop)?;
+            let alone = host.run_as_it_is(&self.trial(&Schedule::default(), Wanted::Nothing, "own"), self.stop)?;
             if let Some(differs) = measure.differs_in_output(&Gave::of(&alone, &self.compared)) {
                 remark(&format!(
                     "with its own kernels the program does something else than in the baseline: {differs}"
@@ -443,11 +444,9 @@ impl Campaign<'_> {
             }
             _ => {}
         }
-        finding.changes = words::changes(schedule, run, (files, self.subject.language()));
-        match explained::conflicts(self, schedule, (launch, &finding.kernel), run)? {
-            Ok(conflicts) => finding.conflicts = conflicts,
-            Err(reason) => finding.unlogged = Some(reason),
-        }
+        finding.changes = words::changes(schedule, run, (files, self.subject.spoken()));
+        let Explained { conflicts, unlogged } = explained::conflicts(self, schedule, (launch, &finding.kernel), run)?;
+        (finding.conflicts, finding.unlogged) = (conflicts, unlogged);
         Ok(finding)
     }
 }

@@ -1,8 +1,8 @@
 //! What runs under schedules: a CUDA program that was built for that, or an OpenCL program as it is, whose kernels are given their ids.
 //!
-//! An OpenCL driver has an order of its own. In the place of a work-group that is made to wait until others have run, as in docs/PAPERS.md,
-//! "Peng 2019, section 2.1", each takes the ids that are next in the order that is wanted: nobody waits, so that no order ends
-//! in a deadlock which the program itself does not have.
+//! An OpenCL driver has an order of its own. In the place of a work-group that is made to wait until others have run, as the scheduler
+//! of docs/PAPERS.md, "Peng 2019", does it, each takes the ids that are next in the order that is wanted: nobody waits, so that no order
+//! ends in a deadlock which the program itself does not have.
 //!
 //! Guarantees: in the baseline the ids are those of the driver's own order, in the same kernels as in all other schedules; each text is
 //! instrumented once for all runs.
@@ -14,7 +14,9 @@ use super::Schedule;
 use crate::driver::hosted::{HostRequest, Hosted, Library, Records, Texts, run_host};
 use crate::driver::instrument::{InstrumentedFile, Purpose};
 use crate::driver::run::{Built, Output, RunError, Stop};
-use crate::execute::opencl::host::{Ids, Instrumented, NotInstrumented, OrderedLaunch, OrderedTrial, Scheduling, Text};
+use crate::execute::opencl::host::{
+    Ids, Instrumented, NotInstrumented, OrderedLaunch, OrderedTrial, Scheduling, Text, Unit,
+};
 use crate::execute::program::Program;
 use crate::execute::scheduled::{Scheduled, ScheduledTrial, Wanted, try_scheduled};
 use crate::execute::scratch::Scratch;
@@ -50,7 +52,8 @@ pub(super) struct Trial<'a> {
 }
 
 impl Subject<'_> {
-    pub(super) fn language(self) -> Language {
+    /// The language whose words are told.
+    pub(super) fn spoken(self) -> Language {
         match self {
             Subject::Built(..) => Language::Cuda,
             Subject::Host(_) => Language::OpenCl,
@@ -88,12 +91,21 @@ impl Subject<'_> {
     }
 
     /// Runs the program once more, with a log in `run.trace`; says why the log is not complete, as far as that is known.
-    pub(super) fn log(self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Option<String>, RunError> {
+    pub(super) fn run_logged(self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Option<String>, RunError> {
         match self {
             Subject::Built(..) => self.run(trial, stop).map(|_| None),
-            Subject::Host(host) => host.log(trial, stop),
+            Subject::Host(host) => host.run_logged_as_it_is(trial, stop),
         }
     }
+}
+
+/// A text of an OpenCL program.
+#[derive(Clone)]
+enum Known {
+    /// Its ids are given to it.
+    Given(Unit),
+    /// It is not instrumented, for this reason.
+    Refused(String),
 }
 
 /// An OpenCL program, and its texts with ids that are given to them.
@@ -103,7 +115,7 @@ pub(super) struct Host<'s> {
     scheduling: Scheduling<'s>,
     library: Library<'s>,
     /// The texts that were instrumented, or why they were not.
-    known: Mutex<BTreeMap<Text, Result<crate::execute::opencl::host::Unit, String>>>,
+    known: Mutex<BTreeMap<Text, Known>>,
 }
 
 impl<'s> Host<'s> {
@@ -117,12 +129,16 @@ impl<'s> Host<'s> {
         })
     }
 
-    fn unit(&self, text: &Text) -> Instrumented {
+    fn given_ids(&self, text: &Text) -> Instrumented {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let unit = known
-            .entry(text.clone())
-            .or_insert_with(|| self.library.unit(text).map_err(|not_instrumented| not_instrumented.to_string()));
-        unit.clone().map_err(|reason| NotInstrumented(reason.into()))
+        let instrumented = || match self.library.unit_of(text) {
+            Ok(unit) => Known::Given(unit),
+            Err(reason) => Known::Refused(reason.to_string()),
+        };
+        match known.entry(text.clone()).or_insert_with(instrumented).clone() {
+            Known::Given(unit) => Ok(unit),
+            Known::Refused(reason) => Err(NotInstrumented(reason.into())),
+        }
     }
 
     fn trial(trial: &Trial<'_>) -> OrderedTrial {
@@ -139,16 +155,16 @@ impl<'s> Host<'s> {
             groups: of_launch(trial.schedule, Of::Blocks, launch.number, launch.groups),
             items: of_launch(trial.schedule, Of::Threads, launch.number, launch.items),
         };
-        Ok(self.scheduling.try_out(&Host::trial(trial), &|text| self.unit(text), &ids, stop)?)
+        Ok(self.scheduling.try_out(&Host::trial(trial), &|text| self.given_ids(text), &ids, stop)?)
     }
 
     /// Runs it with its own kernels.
-    pub(super) fn as_it_is(&self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Scheduled, RunError> {
+    pub(super) fn run_as_it_is(&self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Scheduled, RunError> {
         let tried = self.scheduling.as_it_is(&Host::trial(trial), stop)?;
         Ok(Scheduled { tried, launches: Vec::new(), done: Vec::new(), as_they_are: Vec::new() })
     }
 
-    fn log(&self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Option<String>, RunError> {
+    fn run_logged_as_it_is(&self, trial: &Trial<'_>, stop: Stop<'_>) -> Result<Option<String>, RunError> {
         std::fs::create_dir_all(&trial.directory)
             .map_err(|cause| crate::execute::ExecuteError::Write { path: trial.directory.clone(), cause })?;
         let request = HostRequest {

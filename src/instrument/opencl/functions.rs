@@ -121,7 +121,7 @@ impl<'a> Translator<'a> {
                     translator.kernel(item, function, name);
                 }
                 if translator.source.purpose == Purpose::Schedule {
-                    translator.hand_on(item);
+                    orders::hand_on(translator, item);
                 } else {
                     translator.block(body);
                 }

@@ -166,7 +166,7 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     };
     translator.unit();
     if source.purpose == Purpose::Schedule {
-        translator.ids();
+        orders::look_for_ids(&mut translator);
     }
     let Translator { edits, notes, mut shared, course, error, .. } = translator;
     if let Some(error) = error {

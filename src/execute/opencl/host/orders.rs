@@ -257,7 +257,8 @@ impl<'a> Launches<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::opencl::host::NotInstrumented;
+    use crate::execute::opencl::host::{NotInstrumented, Unit};
+    use crate::instrument::opencl::Shared;
 
     fn answered(message: &str) -> (String, Vec<String>) {
         let refuse = |_: &Text| -> Instrumented { Err(NotInstrumented("it is none".into())) };
@@ -278,6 +279,25 @@ mod tests {
     fn a_launch_is_answered_with_its_ids() {
         let (answer, told) = answered(&order("4\t2\t1", "2\t1\t1", 1));
         assert_eq!((answer.as_str(), told.len()), ("4 2 -1 3 2 1 0 0 1", 0));
+    }
+
+    #[test]
+    fn work_items_whose_places_count_keep_them() {
+        let instrument = |_: &Text| -> Instrumented {
+            let shared = Shared { placed: Some("sub_group_all".to_owned()), ..Shared::default() };
+            Ok(Unit { text: String::new(), shared, kernels: Vec::new(), barriers: Vec::new() })
+        };
+        let ids = |launch: &OrderedLaunch| Ids {
+            groups: (0..launch.groups).collect(),
+            items: (0..launch.items).rev().collect(),
+        };
+        let mut launches = Launches::new(&instrument, &ids);
+        launches.take(1, b"build\nbytes\t1\n\nk");
+        assert_eq!(launches.take(1, order("4\t1\t1", "2\t1\t1", 1).as_bytes()).as_deref(), Some("2 0 -1 0 1"));
+        assert!(launches.as_they_are.iter().any(|line| line.contains("`sub_group_all` depends on them")));
+        launches.take(1, b"ran\t0\nheld\t3\t8\tff\n\n");
+        let ran = &launches.ran[0];
+        assert_eq!((ran.number, ran.blocks, ran.threads, ran.memory[&3].digest.as_str()), (1, 2, 1, "ff"));
     }
 
     #[test]
