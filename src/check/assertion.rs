@@ -112,6 +112,6 @@ fn place(context: &Context<'_>, site: SiteId) -> Place {
 }
 
 fn advice(context: &Context<'_>) -> String {
-    let assume = Vocabulary::of(context.language).assumption;
-    format!("if callers see to it, say so with {assume}(…) at the start of the kernel; if not, test it with an if")
+    let assume = Vocabulary::of(context.language).assuming("…");
+    format!("if callers see to it, say so at the start of the kernel with {assume}; if not, test it with an if")
 }

@@ -5,6 +5,7 @@ use super::{Context, element};
 use crate::calculus::{Array, BinaryOp, Expr, ExprId};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{ArrayContents, ElementContents};
+use crate::diagnostic::vocabulary::Vocabulary;
 use crate::protocol::{Origin, Protocol, Reason, ReasonKind, Role};
 use crate::prove::Held;
 
@@ -81,15 +82,16 @@ pub(super) fn contract(context: &Context<'_>, rule: RuleId, race: &PossibleRace,
             return format!("free if {what} distinct between {thread}s, in whatever turns of the loop they are used");
         }
         return format!(
-            "free if {what} distinct between {thread}s: if they are, say so before the access: \
-             int j = …; __assume(__distinct_int(j));"
+            "free if {what} distinct between {thread}s: if they are, say so of the index j before the access: {}",
+            Vocabulary::assuming_of_two("DISTINCT(j)")
         );
     }
     let array = named(context, &race.reasons, ReasonKind::DataDependentGuard);
     if rule == RuleId::DataDependentControl && is_one_way && !has_loops {
         return format!(
             "free if at most one {thread} finds the condition on {array} true: if that is so, say so before the access \
-             of the condition c: __assume(__exclusive(c));"
+             of the condition c: {}",
+            Vocabulary::assuming_of_two("EXCLUSIVE(c)")
         );
     }
     let mut arrays: Vec<&str> = Vec::new();

@@ -44,12 +44,12 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         name.as_deref().unwrap_or("memory"),
         context.parties(conflict.level)
     );
-    let assumption = context.words().assumption;
     let mut notes = Vec::new();
     if conflict.misaligned {
         notes.push(format!(
             "it needs an access at an address that its type does not admit, which is undefined: if sizes are always \
-             multiples of what is accessed at once, say so, as with `{assumption}(n % 8 == 0)`"
+             multiples of what is accessed at once, say so, as with {}",
+            context.words().assuming("n % 8 == 0")
         ));
     } else if let Some(site) = conflict.out_of_bounds {
         let line = context.line(Some(context.span_of(site)));
@@ -65,7 +65,8 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
             conflict.degenerate.iter().filter_map(value).map(|(name, value)| format!("{name} = {value}")).collect();
         let values = if values.is_empty() { format!("{} < 1", listed(&conflict.degenerate)) } else { listed(&values) };
         notes.push(format!(
-            "it was seen only with {values}: if that never happens, say so with `{assumption}({first} > 0)`"
+            "it was seen only with {values}: if that never happens, say so with {}",
+            context.words().assuming(&format!("{first} > 0"))
         ));
     } else if conflict.is_far_fetched {
         notes.push(far_fetched(context, conflict));
@@ -106,9 +107,9 @@ fn far_fetched(context: &Context<'_>, conflict: &Conflict) -> String {
     let with = if values.is_empty() { String::new() } else { format!(" with {}", listed(&values)) };
     format!(
         "it was seen only{with}: launches whose sizes are no less than their {}s are wide get here without it; what always \
-         holds of the sizes, say with `{}(…)`",
+         holds of the sizes, say with {}",
         context.words().block,
-        context.words().assumption
+        context.words().assuming("…")
     )
 }
 

@@ -34,9 +34,13 @@ use std::path::PathBuf;
 /// values and the two lines that race
 #[derive(Debug, Parser)]
 #[command(name = "raceproof", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub(super) struct Cli {
+    /// Print the directory that has raceproof.h, for compilers: nvcc -I "$(raceproof --include-dir)"
+    #[arg(long)]
+    pub(super) include_dir: bool,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +78,8 @@ pub(super) enum Command {
     Contracts(ContractsArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
+    /// Print raceproof.h: annotations as macros that every compiler accepts (see `raceproof --include-dir`)
+    Header,
     /// Remove the results of earlier runs that are kept (see `check --cache-dir`)
     Clean(CleanArgs),
     /// What this program runs itself as, to read files through libclang

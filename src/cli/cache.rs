@@ -1,4 +1,5 @@
-//! `--cache-dir` and `--no-cache`: where results of earlier runs are; and `raceproof clean`, which removes them.
+//! `--cache-dir` and `--no-cache`: where results of earlier runs are; `raceproof clean`, which removes them; and where the header of
+//! annotations is.
 //!
 //! Guarantees: a directory that was named is used or complained about; the one that nobody named is left alone where it cannot be
 //! used, as on a disk that is read-only.
@@ -33,13 +34,31 @@ pub(super) fn store(args: &CacheArgs) -> Result<Option<Arc<Store>>> {
 
 /// Where what belongs to no repository is kept, if it is: in the directory that a variable names, else in the user's own.
 pub(super) fn of_user() -> Option<Store> {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if is_off() {
         return None;
     }
-    let home = || named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    let directory = named(CACHE_DIR).or_else(|| Some(home()?.join("raceproof")))?;
+    let directory = named(CACHE_DIR).or_else(user_directory)?;
     Store::open(&directory).ok()
+}
+
+/// Where the header of annotations is for compilers: in the user's own directory, whatever results do.
+pub(super) fn include_dir() -> Result<PathBuf> {
+    let directory =
+        user_directory().context("there is no place for raceproof.h: neither XDG_CACHE_HOME nor HOME is set")?;
+    let written = Store::open(&directory).and_then(|store| store.include_dir());
+    written.with_context(|| format!("raceproof.h cannot be written below {}", directory.display()))
+}
+
+/// raceproof's directory among what the user's programs keep.
+fn user_directory() -> Option<PathBuf> {
+    // One that is relative counts as none, by the specification of these variables: it would be another one in each directory.
+    let base = named("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    Some(base.or_else(|| Some(named("HOME")?.join(".cache")))?.join("raceproof"))
+}
+
+/// The path that a variable names.
+fn named(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Whether a variable says that nothing is kept.

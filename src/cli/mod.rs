@@ -22,6 +22,7 @@ mod fix;
 mod front;
 mod generate;
 mod geometry;
+mod header;
 mod hosted;
 mod instrument;
 mod interrupt;
@@ -92,7 +93,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Clean.into() };
         }
     };
-    let outcome = match cli.command {
+    let Some(command) = cli.command else {
+        return header::print_directory().unwrap_or_else(|error| output::failed(&error)).into();
+    };
+    let outcome = match command {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Instrument(args) => instrument::run(&args),
@@ -109,6 +113,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Lsp(args) => lsp::run(args),
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Header => header::run(),
         Command::Clean(args) => cache::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
         Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),

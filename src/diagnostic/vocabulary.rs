@@ -6,6 +6,9 @@
 use super::report::Level;
 use crate::source::Language;
 
+/// What follows a macro of raceproof's own header.
+const OF_HEADER: &str = " (#include \"raceproof.h\")";
+
 /// The words of one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
@@ -23,8 +26,8 @@ pub struct Vocabulary {
     pub shared_memory: &'static str,
     /// A function that only threads run.
     pub device_function: &'static str,
-    /// The function that says what may be relied on.
-    pub assumption: &'static str,
+    /// What says that something may be relied on, and where it is from, if compilers do not know it.
+    assumption: (&'static str, &'static str),
     /// CUDA's ids and sizes, and the functions that give them here; empty for CUDA.
     pub ids: &'static [(&'static str, &'static str)],
     /// Number of threads of a block, along x, y, z, as it is written.
@@ -41,7 +44,7 @@ const CUDA: Vocabulary = Vocabulary {
     barrier: "__syncthreads()",
     shared_memory: "shared memory",
     device_function: "__device__ function",
-    assumption: "__builtin_assume",
+    assumption: ("__builtin_assume", ""),
     ids: &[],
     block_dim: ["blockDim.x", "blockDim.y", "blockDim.z"],
     grid_dim: ["gridDim.x", "gridDim.y", "gridDim.z"],
@@ -55,7 +58,7 @@ const OPENCL: Vocabulary = Vocabulary {
     barrier: "barrier()",
     shared_memory: "local memory",
     device_function: "function",
-    assumption: "__requires",
+    assumption: ("RACEPROOF_ASSUME", OF_HEADER),
     ids: &[
         ("threadIdx", "get_local_id"),
         ("blockIdx", "get_group_id"),
@@ -73,6 +76,17 @@ impl Vocabulary {
             Language::Cuda => &CUDA,
             Language::OpenCl => &OPENCL,
         }
+    }
+
+    /// How the source says that a condition over one thread may be relied on.
+    pub fn assuming(&self, condition: &str) -> String {
+        let (word, header) = self.assumption;
+        format!("`{word}({condition})`{header}")
+    }
+
+    /// How the source says that a formula of two threads may be relied on, which is for no compiler to see: `DISTINCT(j)`.
+    pub fn assuming_of_two(formula: &str) -> String {
+        format!("`RACEPROOF_ASSUME(RACEPROOF_{formula})`{OF_HEADER}")
     }
 
     /// `text`, in which ids and sizes are written as in CUDA, with the names that the language of the source has.
@@ -128,5 +142,7 @@ mod tests {
         assert_eq!(opencl.in_source("blockDim.y = 1"), "get_local_size(1) = 1");
         assert_eq!(cuda.in_source("blockDim.y = 1"), "blockDim.y = 1");
         assert_eq!(cuda.two_threads(Level::Grid), "threads of two blocks");
+        assert_eq!(cuda.assuming("n > 0"), "`__builtin_assume(n > 0)`");
+        assert_eq!(opencl.assuming("n > 0"), "`RACEPROOF_ASSUME(n > 0)` (#include \"raceproof.h\")");
     }
 }

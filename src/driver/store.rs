@@ -7,6 +7,7 @@
 
 use crate::source::dependencies::Stamp;
 use crate::source::fingerprint::Fingerprint;
+use crate::source::own_header;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Write};
@@ -64,6 +65,21 @@ impl Store {
         let (directory, file) = self.place(name);
         std::fs::create_dir_all(&directory)?;
         write_whole(&directory, &file, &bytes)
+    }
+
+    /// The directory, for an include path of compilers, in which this version has the header of annotations; it is written where
+    /// it is not there, or differs.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn include_dir(&self) -> io::Result<PathBuf> {
+        let directory = self.directory.join("include");
+        if std::fs::read(directory.join(own_header::NAME)).is_ok_and(|text| text == own_header::TEXT.as_bytes()) {
+            return Ok(directory);
+        }
+        std::fs::create_dir_all(&directory)?;
+        write_whole(&directory, own_header::NAME, own_header::TEXT.as_bytes())?;
+        Ok(directory)
     }
 
     /// What a tool is, by its contents, which are read again when its times have changed.

@@ -13,7 +13,7 @@ use super::notes::{LeftOut, Notes};
 use super::registered::Registered;
 use super::sites;
 use super::token_edits::quoted;
-use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
+use super::{Backend, DEVICE_PASS, Source, add_body, define, define_reader, defines};
 use crate::builtins::functions::function;
 use crate::builtins::{Builtin, atomics, groups, phases, pipelines};
 use crate::source::{Language, SourceMap, Span};
@@ -58,6 +58,7 @@ pub(super) fn whole(source: &Source<'_>, body: &str, notes: &Notes<'_>, register
         text.push_str("#define RACEPROOF_GROUPS 1\n");
     }
     text.push_str("#include \"raceproof.hpp\"\n");
+    define_reader(&mut text);
     // The device pass is the compiler's own here.
     for (name, value) in defines(source).filter(|(name, _)| DEVICE_PASS.iter().all(|(own, _)| own != name)) {
         define(&mut text, name, value);

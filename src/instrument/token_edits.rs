@@ -2,7 +2,8 @@
 //!
 //! An edit at a token that a macro call brought replaces the outermost call by its expansion, on one line and
 //! followed by as many line breaks as the call had, so that lines keep their numbers. Everything else of the text
-//! stays byte for byte. A header that was found is put in the place of its `#include`, between `#line` directives.
+//! stays byte for byte. In an expansion the macros of raceproof's own header stay macros: what they are to raceproof is nothing
+//! that a compiler knows. A header that was found is put in the place of its `#include`, between `#line` directives.
 
 use super::InstrumentError;
 use super::tokens::Tokens;
@@ -282,7 +283,7 @@ impl Flat {
                 self.text.push(' ');
             }
             let from = self.text.len();
-            self.text.push_str(tokens.text(at));
+            self.text.push_str(tokens.annotation(at).unwrap_or_else(|| tokens.text(at)));
             self.tokens.insert(at, from..self.text.len());
         }
         self.text.push(' ');

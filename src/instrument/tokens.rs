@@ -6,7 +6,7 @@
 //! tokens exactly. A range that cuts brackets has no tokens: nothing is ever wrapped in halves.
 
 use crate::preprocess::{Output, TokenFlags};
-use crate::source::{FileId, SourceMap, Span};
+use crate::source::{FileId, SourceMap, Span, own_header};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -69,6 +69,12 @@ impl<'a> Tokens<'a> {
 
     pub(super) fn span(&self, at: usize) -> Option<Span> {
         self.output.tokens.get(at).map(|token| token.span)
+    }
+
+    /// The macro of raceproof's own header of which the token is what the header says for raceproof.
+    pub(super) fn annotation(&self, at: usize) -> Option<&'static str> {
+        let file = self.sources().file(self.span(at)?.file);
+        own_header::macro_of(self.text(at)).filter(|_| own_header::is_own(file))
     }
 
     /// The bracket that belongs to the bracket at `at`.

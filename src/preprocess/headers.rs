@@ -41,18 +41,36 @@ impl<'a> Headers<'a> {
         sources: &mut SourceMap,
         spellings: &mut Interner,
     ) -> Option<Loaded> {
-        if let Some((file, tokens)) = self.loaded.get(path) {
-            return Some((*file, Rc::clone(tokens)));
+        if let Some(known) = self.known(path) {
+            return Some(known);
         }
         let text = self.files.read(path)?;
         if u32::try_from(text.len()).is_err() {
             return None;
         }
+        Some(self.hold(path, &text, language, sources, spellings))
+    }
+
+    /// The file that is known by this path, else one with this text.
+    pub(super) fn hold(
+        &mut self,
+        path: &Path,
+        text: &str,
+        language: Language,
+        sources: &mut SourceMap,
+        spellings: &mut Interner,
+    ) -> Loaded {
+        if let Some(known) = self.known(path) {
+            return known;
+        }
         let file = sources.add_file(path, text);
-        let text = sources.file(file).text.clone();
-        let tokens: Rc<[Token]> = lexer::lex(&text, file, language, spellings).into();
+        let tokens: Rc<[Token]> = lexer::lex(text, file, language, spellings).into();
         self.know(path.to_path_buf(), (file, Rc::clone(&tokens)));
-        Some((file, tokens))
+        (file, tokens)
+    }
+
+    fn known(&self, path: &Path) -> Option<Loaded> {
+        self.loaded.get(path).map(|(file, tokens)| (*file, Rc::clone(tokens)))
     }
 
     /// The file at this path is this one.

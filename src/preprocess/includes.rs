@@ -7,7 +7,7 @@ use super::directives::{Open, Preprocessor};
 use super::files::normalized;
 use super::headers::Loaded;
 use super::{Include, MissingInclude, SoughtBy, SoughtHeader, Token, TokenFlags, TokenKind};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, own_header};
 use std::path::{Path, PathBuf};
 
 /// Deepest chain of includes.
@@ -100,7 +100,14 @@ impl Preprocessor<'_> {
         places
             .iter()
             .find_map(|place| self.load(&normalized(&place.join(&name.text))))
+            .or_else(|| (name.text == own_header::NAME).then(|| self.own_header()))
             .or_else(|| self.seek(&name.text, includer))
+    }
+
+    /// raceproof's own header, which no include path needs to lead to.
+    fn own_header(&mut self) -> Loaded {
+        let path = Path::new(own_header::PATH);
+        self.headers.hold(path, own_header::TEXT, self.language, &mut self.sources, &mut self.spellings)
     }
 
     /// A header that no include path leads to, from the project.

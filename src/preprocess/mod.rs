@@ -13,6 +13,8 @@
 //! nobody defined) counts as false, and its whole `#if … #endif` is listed in [`Output::undecided`], with the uses of macros
 //! that it defines, so that later rooms can refuse to prove what lies in it.
 //!
+//! raceproof's own header is found wherever it is included, unless an include path leads to another of its name.
+//!
 //! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
 //! `#pragma`s are dropped.
 

@@ -3,17 +3,18 @@
 //! The CUDA set is that of the device pass of nvcc for `sm_80`, the HIP set that of hipcc's for an AMD device; the
 //! OpenCL set is that of a device of version 3.0 with 64-bit addresses, which takes programs of every version.
 //! Fence flags and limits, which are macros or constants in the compilers' headers, are defined here because those
-//! headers are not read.
+//! headers are not read. In every dialect there is the macro by which a text knows that raceproof reads it.
 
-use crate::source::{Dialect, OpenClVersion};
-use std::borrow::Cow;
+use crate::source::{Dialect, OpenClVersion, own_header};
 
 /// The definitions of `dialect`.
-pub(super) fn text(dialect: Dialect) -> Cow<'static, str> {
+pub(super) fn text(dialect: Dialect) -> String {
+    let (reader, version) = (own_header::READER, own_header::version());
+    let own = format!("#define {reader} {version}\n#define {} 0\n", own_header::INSTRUMENTED);
     match dialect {
-        Dialect::Cuda => [CUDA, GCC].concat().into(),
-        Dialect::Hip => [HIP, GCC].concat().into(),
-        Dialect::OpenCl(version) => opencl(version).into(),
+        Dialect::Cuda => [CUDA, GCC, &own].concat(),
+        Dialect::Hip => [HIP, GCC, &own].concat(),
+        Dialect::OpenCl(version) => opencl(version) + &own,
     }
 }
 

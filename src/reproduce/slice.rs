@@ -12,7 +12,7 @@ use super::directives::{Directive, conditionals, directives, open_comments, word
 use super::nodes::{Kind, Nodes};
 use super::standard;
 use crate::preprocess::Output;
-use crate::source::{FileId, SourceMap, Span};
+use crate::source::{FileId, SourceMap, Span, own_header};
 use crate::syntax::Item;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
@@ -311,6 +311,16 @@ impl Cutter<'_> {
         }
     }
 
+    /// Annotations do nothing in a program that somebody else compiles, without the header: the witness keeps what they ask for.
+    fn annotations(&mut self) {
+        let mut lines: Vec<String> = own_header::forms()
+            .filter(|(name, _)| self.macros.contains(*name))
+            .filter_map(|(name, _)| own_header::empty(name))
+            .collect();
+        lines.retain(|line| self.slice.lines.iter().all(|(known, _)| known != line));
+        self.slice.lines.extend(lines.into_iter().map(|line| (line, None)));
+    }
+
     fn include(&mut self, file: FileId, directive: &Directive) {
         let line = |span: Span| self.sources().start_position(span).line;
         let is_here = |span: Span| directive.lines.contains(&line(span));
@@ -321,7 +331,10 @@ impl Cutter<'_> {
             .collect();
         if !found.is_empty() {
             for header in found {
-                self.file(header);
+                match own_header::is_own(self.sources().file(header)) {
+                    true => self.annotations(),
+                    false => self.file(header),
+                }
             }
             return;
         }

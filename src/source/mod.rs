@@ -16,6 +16,7 @@ pub mod disk;
 pub mod fingerprint;
 pub mod headers;
 mod line_index;
+pub mod own_header;
 
 pub use characters::{CharacterType, character, string};
 pub use dialect::{Dialect, OpenClVersion};

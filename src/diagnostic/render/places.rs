@@ -4,7 +4,7 @@ use super::counted;
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Finding, Instance, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceMap, Span, own_header};
 use std::collections::BTreeSet;
 
 /// Lines that a sentence names; the rest is counted.
@@ -55,9 +55,12 @@ fn place_label(access: PlaceAccess, thread: Option<&WitnessThread>, order: Order
     }
 }
 
-/// The macro expansions behind a place, as a sentence; `None` outside macros.
+/// The macro expansions behind a place, as a sentence; `None` outside macros. What an annotation expands to is no news.
 pub(super) fn expansion_note(sources: &SourceMap, place: Place) -> Option<String> {
-    let span = place.span;
+    let mut span = place.span;
+    while let Some(expansion) = span.expansion.filter(|_| own_header::is_named(&sources.file(span.file).path)) {
+        span = sources.expansion(expansion).call_site;
+    }
     let chain: Vec<&str> = sources.expansion_chain(span).map(|expansion| expansion.name.as_str()).collect();
     if chain.is_empty() {
         return None;

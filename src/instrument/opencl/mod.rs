@@ -208,6 +208,7 @@ fn whole(source: &Source<'_>, body: &str, shared: &Shared) -> String {
             runtime::OPENCL_COUNTS,
         ),
     };
+    super::define_reader(&mut text);
     // The compiler's own macros are its business.
     for (name, value) in super::defines(source).filter(|(name, _)| !name.starts_with("__OPENCL")) {
         super::define(&mut text, name, value);

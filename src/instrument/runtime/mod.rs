@@ -11,6 +11,8 @@
 //!
 //! Deliberately absent: back ends that build and run (they are in `execute`).
 
+use crate::source::own_header;
+
 /// A file to be written into the directory of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuntimeFile {
@@ -189,9 +191,12 @@ const NAMES: &[(&str, &str)] = &[
     ("cooperative_groups/scan.h", "groups.hpp"),
 ];
 
+/// The header of annotations, for units that are compiled as they stand.
+const ANNOTATIONS: (&str, &str) = (own_header::NAME, own_header::TEXT);
+
 /// All files of the runtime of the cuda back end.
 pub fn cuda_files() -> Vec<RuntimeFile> {
-    CUDA.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() }).collect()
+    CUDA.iter().chain([&ANNOTATIONS]).map(|&(path, text)| RuntimeFile { path, text: text.to_owned() }).collect()
 }
 
 /// All files of the library that OpenCL programs are started with.
@@ -201,7 +206,7 @@ pub fn opencl_host_files() -> Vec<RuntimeFile> {
 
 /// All files of the runtime of the cpu back end.
 pub fn cpu_files() -> Vec<RuntimeFile> {
-    let own = CPU.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() });
+    let own = CPU.iter().chain([&ANNOTATIONS]).map(|&(path, text)| RuntimeFile { path, text: text.to_owned() });
     let named = NAMES.iter().map(|&(path, target)| {
         let up = "../".repeat(path.matches('/').count());
         RuntimeFile {

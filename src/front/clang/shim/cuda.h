@@ -532,6 +532,9 @@ template <class A, class... B> A __other_bool(A, B...);
 template <class A, class... B> A __other_ptr_base(A, B...);
 template <class... A> bool __distinct_ptr_base(A...);
 template <class... A> bool __uniform_ptr_base(A...);
+template <class A> A __other_value(A);
+template <class A> bool __distinct_value(A);
+template <class A> bool __uniform_value(A);
 
 typedef struct rp_stream *cudaStream_t;
 typedef struct rp_event *cudaEvent_t;

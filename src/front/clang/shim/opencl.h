@@ -167,6 +167,22 @@ extern __constant int __same_group;
 RP_VALUE(bool)
 RP_VALUE(int)
 #undef RP_VALUE
+#define RP_VALUE(T) \
+  bool __attribute__((overloadable)) __distinct_value(T); \
+  bool __attribute__((overloadable)) __uniform_value(T); \
+  T __attribute__((overloadable)) __other_value(T);
+RP_VALUE(bool)
+RP_VALUE(char)
+RP_VALUE(uchar)
+RP_VALUE(short)
+RP_VALUE(ushort)
+RP_VALUE(int)
+RP_VALUE(uint)
+RP_VALUE(long)
+RP_VALUE(ulong)
+RP_VALUE(float)
+RP_VALUE(double)
+#undef RP_VALUE
 #define RP_INTEGER(T) \
   bool __attribute__((overloadable)) __is_pow2(T); \
   T __attribute__((overloadable)) __mod_pow2(T, T); \
@@ -206,6 +222,7 @@ RP_NUMBERED(8, int, int, int, int, int, int, int, int)
 #define RP_COUNTED(...) \
   void __attribute__((overloadable)) __barrier_invariant(bool, ##__VA_ARGS__); \
   void __attribute__((overloadable)) __barrier_invariant_binary(bool, ##__VA_ARGS__);
+void __attribute__((overloadable)) __barrier_invariant(bool);
 RP_COUNTED(int)
 RP_COUNTED(int, int)
 RP_COUNTED(int, int, int)
