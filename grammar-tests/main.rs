@@ -1,6 +1,7 @@
 //! The one integration binary: `cargo test --test grammar-tests [FILTER]`.
 //!
 //! - [`amplify`]: what one run says of all data inputs, through the real binary.
+//! - [`annotations`]: the header of annotations: what compilers make of it, and what raceproof does.
 //! - [`assumptions`]: what verdicts count on and tell.
 //! - [`cache`]: results of earlier runs, and what makes them be found again.
 //! - [`causes`]: one defect is one finding, and two are two.
@@ -42,6 +43,7 @@
 
 mod adequacy;
 mod amplify;
+mod annotations;
 mod assumptions;
 mod cache;
 mod causes;

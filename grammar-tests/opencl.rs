@@ -1,5 +1,6 @@
 //! OpenCL: what instrumented kernels look like, and what a run of them on a real driver shows.
 
+mod annotations;
 mod cover;
 mod data_flow;
 mod fixtures;

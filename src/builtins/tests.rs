@@ -7,6 +7,7 @@ use super::variables::{Variable, variable};
 use super::{Builtin, Claim, Direction, Effect, FenceCall, Formula, Gives, Made, Together, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
+use crate::source::own_header;
 
 const FLOAT: Scalar = Scalar::Float { width: 32 };
 
@@ -237,6 +238,25 @@ fn annotations_are_assumed_asserted_or_named() {
         function(OpenCl, "__no_write").map(|known| known.builtin),
         Some(Builtin::Formula(Formula::NotAccessed(Direction::Write)))
     );
+}
+
+/// Those that mean the same share a macro.
+#[test]
+fn each_annotation_has_a_macro_that_compilers_accept() {
+    let texts = include_str!("annotations.rs").split('"').skip(1).step_by(2);
+    let names: Vec<&str> = texts.filter(|text| text.starts_with("__")).collect();
+    assert!(names.len() > 45 && names.contains(&"__assume") && names.contains(&"__distinct_"), "{names:?}");
+    let builtin = |language, name: &str| function(language, name).map(|known| known.builtin);
+    let forms: Vec<_> = own_header::forms().map(|(name, form)| (name, builtin(OpenCl, form))).collect();
+    for name in names {
+        let meant = builtin(OpenCl, name);
+        // Nothing is known of what it means, in whatever spelling.
+        let is_modelled = !matches!(meant, Some(Builtin::Unmodelled { .. }));
+        assert!(!is_modelled || forms.iter().any(|(_, form)| *form == meant), "`{name}`, {meant:?}, has no macro");
+    }
+    for (name, form) in own_header::forms() {
+        assert!([Cuda, OpenCl].into_iter().all(|language| builtin(language, form).is_some()), "{name}: {form}");
+    }
 }
 
 #[test]
