@@ -37,7 +37,7 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ("src/check/barrier_divergence.rs", &["barrier"], "a word of messages"),
     (
         "src/diagnostic/vocabulary.rs",
-        &["get_local_id", "get_group_id", "get_local_size", "get_num_groups", "__builtin_assume", "__requires"],
+        &["get_local_id", "get_group_id", "get_local_size", "get_num_groups", "__builtin_assume"],
         "how messages write what the language of the source has",
     ),
     ("src/front/clang/text.rs", &["to_global", "to_local", "to_private"], "clang misplaces calls of them"),

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn copies_are_known_and_other_headers_of_the_name_are_not() {
         let file = |path: &str, text: &str| {
-            let mut sources = super::super::SourceMap::new();
+            let mut sources = crate::source::SourceMap::new();
             let file = sources.add_file(path, text);
             sources.file(file).clone()
         };
