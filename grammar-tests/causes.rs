@@ -123,7 +123,9 @@ void host(int *x, double *y) { k<<<1, 64>>>(x); k<<<1, 64>>>(y); other<<<1, 64>>
     assert!(kernels.iter().all(|kernel| kernel.race == Race::Racy && kernel.findings.len() == 1));
     let told: Vec<usize> = kernels.iter().map(|kernel| kernel.told().count()).collect();
     assert_eq!(told, [1, 0, 1]);
-    let Same::Also(instances) = &kernels[0].findings[0].same else { panic!("{:?}", kernels[0].findings[0].same) };
+    let Same::Also(instances) = &kernels[0].findings[0].telling.same else {
+        panic!("{:?}", kernels[0].findings[0].telling.same)
+    };
     assert_eq!(instances.len(), 1);
     assert_eq!(instances[0].kernel, kernels[1].instance());
 }

@@ -3,6 +3,7 @@
 //! - [`amplify`]: what one run says of all data inputs, through the real binary.
 //! - [`annotations`]: the header of annotations: what compilers make of it, and what raceproof does.
 //! - [`assumptions`]: what verdicts count on and tell.
+//! - [`baseline`]: findings that are known already, through the real binary.
 //! - [`cache`]: results of earlier runs, and what makes them be found again.
 //! - [`causes`]: one defect is one finding, and two are two.
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
@@ -33,6 +34,7 @@
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`stand_in`]: builds of users, with make and CMake, through the real binary in the place of nvcc.
 //! - [`support`]: how much is tried, which cases are drawn, what is remembered, what a test needs of the machine.
+//! - [`suppress`]: comments that suppress findings, through the real binary.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
@@ -45,6 +47,7 @@ mod adequacy;
 mod amplify;
 mod annotations;
 mod assumptions;
+mod baseline;
 mod cache;
 mod causes;
 mod clang;
@@ -84,6 +87,7 @@ mod solver;
 mod stand_in;
 mod stated;
 mod support;
+mod suppress;
 mod theorem;
 mod tidy;
 mod trace;

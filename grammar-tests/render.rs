@@ -76,6 +76,7 @@ fn file(path: &str, language: Language, sources: SourceMap, kernels: Vec<KernelR
         parse: Parse::Ok,
         kernels,
         diagnostics: Vec::new(),
+        comments: Vec::new(),
         spent: Spent::default(),
         sources,
     };
@@ -129,7 +130,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: raceproof::diagnostic::report::Same::Nowhere,
+        telling: raceproof::diagnostic::report::Telling::default(),
     }
 }
 
@@ -245,7 +246,7 @@ __kernel void odd(__global float *y) {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: raceproof::diagnostic::report::Same::Nowhere,
+        telling: raceproof::diagnostic::report::Telling::default(),
     }];
     let mut unknown = clean("odd", 5);
     unknown.race = Race::Unknown;
@@ -411,6 +412,8 @@ fn files_that_were_not_read_are_counted() {
         primary: Label { span: Span::new(id, 16, 20), text: "from here".into() },
         secondary: vec![Label { span: Span::new(id, 0, 10), text: "in this declaration".into() }],
         notes: vec!["what stands here was not checked".into()],
+        fix: None,
+        hidden: None,
     }];
     let mut failed = report.files[0].clone();
     failed.parse = Parse::Failed;

@@ -66,6 +66,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("prove/refute", &["prove/domains", "protocol", "calculus", "memory_model"]),
     ("prove/ask", &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "protocol", "prove"]),
+    // What users write beside their code is read from its tokens.
+    ("suppress", &["diagnostic", "preprocess"]),
     ("edit", &[]),
     ("fix", &["syntax", "builtins", "calculus"]),
     // What is done to a program is named where its pages are.
@@ -105,6 +107,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "invariant",
             "judge",
             "check",
+            "suppress",
             "edit",
             "fix",
             "instrument",

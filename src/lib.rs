@@ -48,6 +48,7 @@ pub mod server;
 pub mod settle;
 pub mod smt;
 pub mod source;
+pub mod suppress;
 pub mod syntax;
 pub mod trace;
 pub mod work;

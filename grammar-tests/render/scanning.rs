@@ -263,6 +263,8 @@ fn what_the_user_wrote_ends_no_command_and_no_property() {
         primary: Label { span: Span::new(id, 0, 0), text: String::new() },
         secondary: vec![Label { span: Span::new(id, 0, 1), text: "here".into() }],
         notes: vec!["three".into()],
+        fix: None,
+        hidden: None,
     });
     let lines = github_of(&report);
     let place = "file=a%2Ctitle=x%3A%3Ab%25%0A%3A%3Aerror%3A%3Ac.cu,line=1,endLine=1";

@@ -9,7 +9,7 @@ use super::verdict::PossibleClaim;
 use super::{Context, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Telling};
 use crate::prove::refute::FailedAssertion;
 
 /// Arguments that differ in a run.
@@ -47,7 +47,7 @@ fn differ(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 
@@ -82,7 +82,7 @@ fn may_differ(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::verdict::PossibleClaim;
 use super::{Context, listed, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Telling};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::prove::refute::FailedAssertion;
 use crate::source::Span;
@@ -44,7 +44,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 
@@ -94,7 +94,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::verdict::PossibleDivergence;
 use super::{Context, witness};
 use crate::calculus::{ExprId, SiteId, SyncScope};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Telling};
 use crate::prove::Divergence;
 
 /// Divergences that were found by running the kernel.
@@ -52,7 +52,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 
@@ -87,7 +87,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! constants break what is stated, and no race is shown.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess, Same, StatedAt};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess, StatedAt, Telling};
 use crate::source::Span;
 
 /// What is stated of a kernel, and where.
@@ -76,7 +76,7 @@ fn finding(message: String, certainty: Certainty, primary: Place) -> Finding {
         contents: Vec::new(),
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
         notes: Vec::new(),
         reproduction: None,
         fix: None,

@@ -6,7 +6,7 @@ use super::{Context, listed, report_level, verb, witness};
 use crate::calculus::SiteId;
 use crate::calculus::eval::WARP;
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, Place, PlaceAccess, Telling};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
 use crate::source::Span;
@@ -93,7 +93,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Only possible findings: nobody asks whether the program gets to the launch.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Level, Place, PlaceAccess, Telling};
 use crate::source::Span;
 
 const ADVICE: &str =
@@ -28,7 +28,7 @@ pub fn finding(kernel: &str, span: Span, why: &str) -> Finding {
         contents: Vec::new(),
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
         notes: vec![ADVICE.to_owned()],
         reproduction: None,
         fix: None,

@@ -19,6 +19,8 @@ pub fn page(rule: RuleId) -> &'static str {
         RuleId::Assertion => include_str!("pages/assertion.md"),
         RuleId::ImpossibleLaunch => include_str!("pages/impossible-launch.md"),
         RuleId::BrokenContract => include_str!("pages/broken-contract.md"),
+        RuleId::UnusedSuppression => include_str!("pages/unused-suppression.md"),
+        RuleId::InvalidSuppression => include_str!("pages/invalid-suppression.md"),
         RuleId::Unsupported => include_str!("pages/unsupported.md"),
         RuleId::Parse => include_str!("pages/parse.md"),
     }

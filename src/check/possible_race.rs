@@ -7,7 +7,7 @@ use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
 use super::{Context, contents, report_level, witness};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place, PlaceAccess, Telling};
 use crate::protocol::{AccessId, Reason, ReasonKind};
 use crate::prove::hand_over::{HandOver, MissingFence};
 use crate::source::Language;
@@ -106,7 +106,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::calculus::SyncScope;
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Telling};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::source::{Language, SourceMap, Span};
 
@@ -43,7 +43,7 @@ impl Setting<'_> {
             fix: None,
             launch: None,
             related: Vec::new(),
-            same: Same::Nowhere,
+            telling: Telling::default(),
         }
     }
 }

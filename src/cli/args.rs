@@ -11,6 +11,7 @@ mod mutating;
 mod scheduling;
 mod serving;
 mod sharing;
+mod telling;
 mod tracing;
 
 pub(super) use adequacy::{AdequacyArgs, AdequacyFormat};
@@ -21,8 +22,9 @@ pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
 pub(super) use serving::LspArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
+pub(super) use telling::BaselineArgs;
 
-pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, Solver, TableFormat};
+pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, ProofArgs, Solver, TableFormat};
 pub(super) use tracing::{CheckedLog, ExportArgs, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, Within};
 
 use crate::driver::passes::{self, Pass};
@@ -114,26 +116,10 @@ pub(super) struct CheckArgs {
     pub(super) stdin_filename: Option<PathBuf>,
     #[command(flatten)]
     pub(super) judging: JudgingArgs,
-    /// Between which threads races are sought
-    #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
-    pub(super) level: Level,
-    /// Let no contract excuse a race: judge every kernel for all launches that there can be or, where it is not free
-    /// for all, for those that were found
-    #[arg(long, help_heading = "Proof")]
-    pub(super) any_launch: bool,
-    /// Judge kernels under the contracts that a file states, as `raceproof contracts` writes them, and hold launches
-    /// against these
-    #[arg(long, value_name = "FILE", help_heading = "Proof", conflicts_with_all = ["any_launch", "block_dim", "grid_dim", "params"])]
-    pub(super) contracts: Option<PathBuf>,
-    /// Take the launches that a run made, from its log (`raceproof run --log`), in the place of those that host code states
-    #[arg(long, value_name = "RUN.trace", help_heading = "Launch", conflicts_with_all = ["block_dim", "grid_dim", "params"])]
-    pub(super) launches: Option<PathBuf>,
-    /// Replay the derivation of every proof with the independent checker
-    #[arg(long, help_heading = "Proof")]
-    pub(super) check_proofs: bool,
-    /// Name barriers that kernels are proved to do without; hints never change the exit code
-    #[arg(long, help_heading = "Proof")]
-    pub(super) hints: bool,
+    #[command(flatten)]
+    pub(super) proof: ProofArgs,
+    #[command(flatten)]
+    pub(super) baseline: BaselineArgs,
     /// Insert barriers into the files where they are certain to end races; what is reported is then about the new text
     #[arg(long, help_heading = "Output")]
     pub(super) fix: bool,

@@ -2,7 +2,6 @@
 
 use super::Exit;
 use super::args::{CheckArgs, Format, OutputArgs};
-use super::changed;
 use super::failing::{exit_of, fails};
 use super::fix;
 use super::interrupt::Interrupt;
@@ -10,6 +9,7 @@ use super::output::{color, complain, remark, terminal_width, to_stdout, warn};
 use super::progress::Bar;
 use super::shard;
 use super::wanted::{kernels, kernels_missing, params_missing};
+use super::{baseline, changed};
 use crate::diagnostic::render::text::Fitted;
 use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
@@ -54,6 +54,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         complain(&format!("--reproduce: {error}"));
         exit = Exit::Usage;
     }
+    let told = baseline::after(&args.baseline, &mut run, &options).context("the baseline cannot be written")?;
+    told.iter().for_each(|line| remark(line));
     let has_findings = fails(&run.report, &args.output.fail_on);
     let left_out = args.output.max_findings.map_or(0, |most| run.report.keep(most));
     let written = to_stdout(|out| match &share {

@@ -3,12 +3,15 @@
 //! A file is replaced in one step, by a new one beside it with the same permissions; one that has changed since it was
 //! checked is left alone.
 //!
-//! Deliberately absent: what a fix is (`driver::mend`).
+//! Comments that suppress nothing may stand in headers, too: these are written once, whoever includes them.
+//!
+//! Deliberately absent: what a fix is (`driver::mend`, `suppress`).
 
 use super::Exit;
 use super::output::{complain, remark};
+use crate::diagnostic::report::Fix;
 use crate::diagnostic::report::{FileReport, Report};
-use crate::driver::mend::fixed;
+use crate::driver::mend::{applied, fixed};
 use anyhow::{Context, Result, ensure};
 use std::io::Write;
 use std::path::Path;
@@ -18,8 +21,7 @@ pub(super) fn write(report: &Report) -> (usize, Exit) {
     let (mut changed, mut exit) = (0, Exit::Clean);
     for file in &report.files {
         match fix(file) {
-            Ok(false) => {}
-            Ok(true) => changed += 1,
+            Ok(count) => changed += count,
             Err(error) => {
                 complain(&format!("--fix: {}: {error:#}", file.path.display()));
                 exit = Exit::Usage;
@@ -29,21 +31,39 @@ pub(super) fn write(report: &Report) -> (usize, Exit) {
     (changed, exit)
 }
 
-/// Whether the file was changed.
-fn fix(file: &FileReport) -> Result<bool> {
-    let Some((_, main)) = file.sources.files().next() else { return Ok(false) };
-    let Some(text) = fixed(&main.text, file) else { return Ok(false) };
-    let now = std::fs::read(&file.path).context("cannot read it")?;
-    ensure!(now == main.text.as_bytes(), "it has changed since it was checked, or is not UTF-8");
-    replace(&file.path, &text).context("cannot write it")?;
+/// How many files were changed: this one, and headers in which comments stand that are told with it.
+fn fix(file: &FileReport) -> Result<usize> {
+    let Some((main, source)) = file.sources.files().next() else { return Ok(0) };
+    let mut changed = 0;
+    for (id, header) in file.sources.files().filter(|(id, _)| *id != main) {
+        let stands_there = |fix: &&Fix| fix.edits.iter().any(|edit| edit.span.file == id);
+        let fixes = || file.diagnostics.iter().filter_map(|it| it.fix.as_ref()).filter(stands_there);
+        if let Some(text) = applied(&header.text, fixes()) {
+            write_checked(&header.path, &header.text, &text)?;
+            fixes().for_each(|fix| remark(&format!("fixed {}: {}", header.path.display(), fix.message)));
+            changed += 1;
+        }
+    }
+    let Some(text) = fixed(&source.text, file) else { return Ok(changed) };
+    write_checked(&file.path, &source.text, &text)?;
+    let stands_here = |fix: &&Fix| fix.edits.iter().any(|edit| edit.span.file == main);
+    let of_comments = file.diagnostics.iter().filter_map(|it| it.fix.as_ref()).filter(stands_here);
+    of_comments.for_each(|fix| remark(&format!("fixed {}: {}", file.path.display(), fix.message)));
     let fixes = file.kernels.iter().filter_map(|kernel| {
-        let fix = kernel.findings.iter().find_map(|finding| finding.fix.as_ref())?;
+        let fix = kernel.told().find_map(|finding| finding.fix.as_ref())?;
         Some(format!("{}: {}", kernel.name, fix.message))
     });
     let mut told: Vec<String> = fixes.collect();
     told.dedup();
     told.iter().for_each(|fix| remark(&format!("fixed {}: {fix}", file.path.display())));
-    Ok(true)
+    Ok(changed + 1)
+}
+
+/// Writes a text in the place of the one that was checked.
+fn write_checked(path: &Path, checked: &str, text: &str) -> Result<()> {
+    let now = std::fs::read(path).context("cannot read it")?;
+    ensure!(now == checked.as_bytes(), "it has changed since it was checked, or is not UTF-8");
+    replace(path, text).context("cannot write it")
 }
 
 /// Puts `text` into the file at `path`, following links, in one step.

@@ -10,6 +10,7 @@
 mod adequacy;
 mod amplify;
 mod args;
+mod baseline;
 mod cache;
 mod changed;
 mod check;

@@ -8,6 +8,7 @@ use super::args::{
 };
 use super::geometry;
 use crate::driver::CompileCommands;
+use crate::driver::baseline::Baseline;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
     self, Device, Effort, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
@@ -28,14 +29,14 @@ const MAX_SECONDS: f64 = 1e6;
 pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     let mut options = common(&args.source, &args.launch, spoken_language(&args.source, &args.paths))?;
     judging(&args.judging, &mut options)?;
-    options.judging.levels = match args.level {
+    options.judging.levels = match args.proof.level {
         Level::Block => Levels::Block,
         Level::Grid => Levels::Grid,
         Level::All => Levels::All,
     };
-    options.judging.launches = if args.any_launch { Launches::All } else { Launches::OfContracts };
-    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
-    options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
+    options.judging.launches = if args.proof.any_launch { Launches::All } else { Launches::OfContracts };
+    options.workload.timings = if args.timings { Timings::Measure } else { Timings::Omit };
+    options.judging.proofs = if args.proof.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.workload.jobs = args.work.jobs.map(usize::from);
     options.workload.memory = Some(usize::try_from(super::memory::bytes(&args.work.memory)?)?);
     // Of standard input nothing is kept.
@@ -46,17 +47,18 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
     let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
     options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
-    options.hints = if args.hints { Hints::Give } else { Hints::Omit };
+    options.hints = if args.proof.hints { Hints::Give } else { Hints::Omit };
     options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
-    let contracts = args.contracts.as_deref().map(StatedContracts::read).transpose();
+    let contracts = args.proof.contracts.as_deref().map(StatedContracts::read).transpose();
     options.contracts.stated = contracts.context("--contracts")?.map(Arc::new);
-    if let Some(path) = &args.launches {
+    if let Some(path) = &args.proof.launches {
         let logged = LoggedLaunches::read(path);
         let about = || format!("--launches: cannot read {}", path.display());
         options.contracts.logged = Some(Arc::new(logged.with_context(about)?));
         // What launches that were made keep is the question.
         options.contracts.told = Told::Contracts;
     }
+    options.telling.baseline = args.baseline.baseline.as_deref().map(baseline).transpose()?.map(Arc::new);
     Ok(options)
 }
 
@@ -66,6 +68,12 @@ pub(super) fn for_lsp(args: &LspArgs) -> Result<Options> {
     judging(&args.judging, &mut options)?;
     options.workload.cache = super::cache::store(&args.cache)?;
     Ok(options)
+}
+
+fn baseline(path: &Path) -> Result<Baseline> {
+    let about = || format!("--baseline: {}", path.display());
+    let text = std::fs::read_to_string(path).with_context(about)?;
+    Baseline::parse(path, &text).with_context(about)
 }
 
 /// The options of `contracts`.
@@ -127,7 +135,7 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     let mut options = common(&args.source, &args.launch, language)?;
     options.headers = headers(args.source.headers, &[]);
-    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
+    options.workload.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     Ok(options)
 }
 

@@ -137,12 +137,8 @@ fn of_options(args: &CheckArgs) -> String {
         launch,
         stdin_filename: _,
         judging,
-        level,
-        any_launch,
-        contracts,
-        launches,
-        check_proofs,
-        hints,
+        proof,
+        baseline,
         fix: _,
         output: _,
         reproduce: _,
@@ -150,11 +146,12 @@ fn of_options(args: &CheckArgs) -> String {
         work: _,
     } = args;
     let mut hash = Hash::new();
-    let judged = format!("{paths:?} {source:?} {launch:?} {judging:?} {level:?} {any_launch} {check_proofs}");
+    let judged = format!("{paths:?} {source:?} {launch:?} {judging:?} {proof:?} {baseline:?}");
     hash.part(judged.as_bytes());
-    hash.part(format!("{contracts:?} {launches:?} {hints} {timings}").as_bytes());
+    hash.part(format!("{timings}").as_bytes());
     let commands = source.build.as_deref().map(|build| build.join("compile_commands.json"));
-    let named = [contracts.as_deref(), launches.as_deref(), commands.as_deref()];
+    let named =
+        [proof.contracts.as_deref(), proof.launches.as_deref(), baseline.baseline.as_deref(), commands.as_deref()];
     named.into_iter().flatten().for_each(|path| hash.part(&bytes(path)));
     hash.hex()
 }

@@ -12,10 +12,13 @@ pub mod report;
 pub mod shard;
 pub mod spans;
 pub mod statement;
+pub mod suppression;
 pub mod vocabulary;
 
 use crate::source::Span;
+use report::Fix;
 use serde::{Deserialize, Serialize};
+use suppression::Hidden;
 
 /// A finding or note about source text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,17 @@ pub struct Diagnostic {
     pub secondary: Vec<Label>,
     /// Notes below, in order; each may have several lines (a witness as a table).
     pub notes: Vec<String>,
+    /// What ends it, if that is known for certain.
+    pub fix: Option<Fix>,
+    /// Who does not want to be told of it.
+    pub hidden: Option<Hidden>,
+}
+
+impl Diagnostic {
+    /// Whether it is a finding that is to be told.
+    pub fn is_finding(&self) -> bool {
+        self.rule.is_of_comments() && self.hidden.is_none()
+    }
 }
 
 /// A place with a short text.
@@ -54,6 +68,18 @@ pub enum Severity {
     Warning,
     /// A proved defect.
     Error,
+}
+
+impl Severity {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Hint => "hint",
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
 }
 
 /// The user-visible rules. Each has a page under `check/`.
@@ -81,6 +107,10 @@ pub enum RuleId {
     ImpossibleLaunch,
     /// A stated contract that the kernel, or a launch of it, does not keep.
     BrokenContract,
+    /// A comment that suppresses findings, without one that it would suppress.
+    UnusedSuppression,
+    /// A comment that is meant to suppress findings and does not say what, or why.
+    InvalidSuppression,
     /// A construct that is not modelled.
     Unsupported,
     /// Text that could not be read.
@@ -89,7 +119,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order in which they are listed.
-    pub const ALL: [RuleId; 13] = [
+    pub const ALL: [RuleId; 15] = [
         RuleId::DataRace,
         RuleId::WarpSynchronous,
         RuleId::SameValueWrite,
@@ -101,6 +131,8 @@ impl RuleId {
         RuleId::Assertion,
         RuleId::ImpossibleLaunch,
         RuleId::BrokenContract,
+        RuleId::UnusedSuppression,
+        RuleId::InvalidSuppression,
         RuleId::Unsupported,
         RuleId::Parse,
     ];
@@ -119,9 +151,16 @@ impl RuleId {
             RuleId::Assertion => "assertion",
             RuleId::ImpossibleLaunch => "impossible-launch",
             RuleId::BrokenContract => "broken-contract",
+            RuleId::UnusedSuppression => "unused-suppression",
+            RuleId::InvalidSuppression => "invalid-suppression",
             RuleId::Unsupported => "unsupported",
             RuleId::Parse => "parse",
         }
+    }
+
+    /// Whether it is about comments that suppress findings, and so a finding on a file.
+    pub fn is_of_comments(self) -> bool {
+        matches!(self, RuleId::UnusedSuppression | RuleId::InvalidSuppression)
     }
 
     /// The rule of that name.

@@ -7,6 +7,7 @@
 //! Deliberately absent: how verdicts are reached, how they look, and any iteration order that is not the
 //! order of files, of kernels in a file, and of findings as `check` sorted them.
 
+use super::suppression::{Comment, Hidden, HiddenCounts};
 use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
 use crate::work::Spent;
@@ -37,6 +38,8 @@ pub struct FileReport {
     pub kernels: Vec<KernelReport>,
     /// What concerns the file rather than one kernel: parse problems, above all.
     pub diagnostics: Vec<Diagnostic>,
+    /// The comments in its text, and in what that includes, that suppress findings.
+    pub comments: Vec<Comment>,
     /// What it took beside its kernels; nothing unless timings were asked for.
     #[serde(skip)]
     pub spent: Spent,
@@ -317,8 +320,19 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// Others of its kernel that have the same cause; this one speaks for them. None of them has others of its own.
     pub related: Vec<Finding>,
+    /// Whether it is told, where, and as how grave.
+    pub telling: Telling,
+}
+
+/// Whether a finding is told, where, and as how grave. The verdict on its kernel is what it is, whatever stands here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Telling {
     /// Where else the same is found: in other kernels.
     pub same: Same,
+    /// Who does not want to be told of it.
+    pub hidden: Option<Hidden>,
+    /// What the settings make of its rule.
+    pub severity: Option<Severity>,
 }
 
 /// A launch of the program that does not keep the contract of its kernel.
@@ -338,9 +352,10 @@ impl BreakingLaunch {
 }
 
 /// Where else the same is found: in other instances of a template, or other files that include a header.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Same {
     /// Nowhere.
+    #[default]
     Nowhere,
     /// Also in these kernels, in their order.
     Also(Vec<Instance>),
@@ -381,7 +396,17 @@ pub struct FixEdit {
 impl Finding {
     /// Whether another kernel has the same finding, and it is told there.
     pub fn is_told_elsewhere(&self) -> bool {
-        matches!(self.same, Same::Told(_))
+        matches!(self.telling.same, Same::Told(_))
+    }
+
+    /// Whether somebody does not want to be told of it.
+    pub fn is_hidden(&self) -> bool {
+        self.telling.hidden.is_some()
+    }
+
+    /// Whether it is to be told, and here.
+    pub fn is_told(&self) -> bool {
+        !self.is_told_elsewhere() && !self.is_hidden()
     }
 
     /// This one and those that it speaks for.
@@ -391,6 +416,9 @@ impl Finding {
 
     /// How bad it is.
     pub fn severity(&self) -> Severity {
+        if let Some(severity) = self.telling.severity {
+            return severity;
+        }
         match (self.rule, self.certainty) {
             (RuleId::RedundantBarrier, _) => Severity::Hint,
             (_, Certainty::Proved) => Severity::Error,
@@ -577,7 +605,7 @@ impl Report {
         let mut all = Vec::new();
         for (file, report) in self.files.iter().enumerate() {
             for (kernel, report) in report.kernels.iter().enumerate() {
-                let places = report.findings.iter().enumerate().filter(|(_, finding)| !finding.is_told_elsewhere());
+                let places = report.findings.iter().enumerate().filter(|(_, finding)| finding.is_told());
                 all.extend(places.map(|(at, finding)| (Reverse(finding.severity()), file, kernel, at)));
             }
         }
@@ -590,6 +618,13 @@ impl Report {
             self.files[file].kernels[kernel].findings.remove(at);
         }
         count
+    }
+
+    /// Counts the findings, and what is said of files, that nobody wants to be told of.
+    pub fn hidden(&self) -> HiddenCounts {
+        let mut counts = HiddenCounts::default();
+        self.files.iter().flat_map(FileReport::hidden).for_each(|(_, hidden)| counts.count(hidden));
+        counts
     }
 
     /// Counts files and verdicts.
@@ -743,7 +778,20 @@ impl PlaceAccess {
     }
 }
 
+impl FileReport {
+    /// The rule of each thing that is said of the file or a kernel of it and that nobody wants to be told of, and who does not.
+    pub fn hidden(&self) -> impl Iterator<Item = (RuleId, &Hidden)> {
+        let diagnostics = self.diagnostics.iter().filter_map(|it| Some((it.rule, it.hidden.as_ref()?)));
+        diagnostics.chain(self.kernels.iter().flat_map(KernelReport::hidden))
+    }
+}
+
 impl KernelReport {
+    /// The rule of each of its findings that nobody wants to be told of, and who does not.
+    pub fn hidden(&self) -> impl Iterator<Item = (RuleId, &Hidden)> {
+        self.each_finding().filter_map(|it| Some((it.rule, it.telling.hidden.as_ref()?)))
+    }
+
     /// What the launches that were found say of its contract; empty if it has none.
     pub fn launches(&self) -> &[CheckedLaunch] {
         self.contract.as_ref().map_or(&[], |contract| &contract.launches)
@@ -759,9 +807,9 @@ impl KernelReport {
         self.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Contract) && !self.asks_for_flat_launches()
     }
 
-    /// What is to be told of it: findings that are not told with another kernel.
+    /// What is to be told of it: findings that are not told with another kernel, and that nobody hides.
     pub fn told(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(|finding| !finding.is_told_elsewhere())
+        self.findings.iter().filter(|finding| finding.is_told())
     }
 
     /// `reduce<256, float>`

@@ -5,22 +5,47 @@
 
 use super::report::{
     BreakingLaunch, CheckedLaunch, Contract, FileReport, Finding, FindingReason, Fix, FixEdit, KernelReport, Place,
-    Unknown,
+    Telling, Unknown,
 };
+use super::suppression::{Comment, Hidden, Named};
 use super::{Diagnostic, Label};
 use crate::source::Span;
 
 /// Calls `change` with each place of a report, but for those of its sources.
 pub fn each_span(file: &mut FileReport, change: &mut impl FnMut(&mut Span)) {
-    let FileReport { path: _, language: _, front: _, parse: _, kernels, diagnostics, spent: _, sources: _ } = file;
+    let FileReport { path: _, language: _, front: _, parse: _, kernels, diagnostics, comments, spent: _, sources: _ } =
+        file;
+    comments.iter_mut().for_each(|it| of_comment(it, change));
     diagnostics.iter_mut().for_each(|it| of_diagnostic(it, change));
     kernels.iter_mut().for_each(|it| of_kernel(it, change));
 }
 
 fn of_diagnostic(diagnostic: &mut Diagnostic, change: &mut impl FnMut(&mut Span)) {
-    let Diagnostic { rule: _, severity: _, message: _, primary, secondary, notes: _ } = diagnostic;
+    let Diagnostic { rule: _, severity: _, message: _, primary, secondary, notes: _, fix, hidden } = diagnostic;
     for Label { span, text: _ } in std::iter::once(primary).chain(secondary) {
         change(span);
+    }
+    of_fix(fix.as_mut(), change);
+    of_hidden(hidden.as_mut(), change);
+}
+
+fn of_comment(comment: &mut Comment, change: &mut impl FnMut(&mut Span)) {
+    let Comment { span, removal, reach: _, rules, reason: _, slip: _, is_read: _ } = comment;
+    change(span);
+    change(removal);
+    rules.iter_mut().for_each(|Named { name: _, span }| change(span));
+}
+
+fn of_fix(fix: Option<&mut Fix>, change: &mut impl FnMut(&mut Span)) {
+    if let Some(Fix { message: _, edits }) = fix {
+        edits.iter_mut().for_each(|FixEdit { span, text: _ }| change(span));
+    }
+}
+
+fn of_hidden(hidden: Option<&mut Hidden>, change: &mut impl FnMut(&mut Span)) {
+    match hidden {
+        Some(Hidden::Comment { span, reason: _ }) => change(span),
+        Some(Hidden::Baseline { path: _ } | Hidden::Settings { place: _ }) | None => {}
     }
 }
 
@@ -71,7 +96,7 @@ fn of_finding(finding: &mut Finding, change: &mut impl FnMut(&mut Span)) {
         reproduction: _,
         fix,
         related,
-        same: _,
+        telling: Telling { same: _, hidden, severity: _ },
     } = finding;
     for Place { span, access: _ } in std::iter::once(primary).chain(secondary) {
         change(span);
@@ -82,8 +107,7 @@ fn of_finding(finding: &mut Finding, change: &mut impl FnMut(&mut Span)) {
     if let Some(BreakingLaunch { span, breaks: _ }) = launch {
         change(span);
     }
-    if let Some(Fix { message: _, edits }) = fix {
-        edits.iter_mut().for_each(|FixEdit { span, text: _ }| change(span));
-    }
+    of_fix(fix.as_mut(), change);
+    of_hidden(hidden.as_mut(), change);
     related.iter_mut().for_each(|it| of_finding(it, change));
 }

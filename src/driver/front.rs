@@ -50,6 +50,8 @@ pub(super) struct ReadUnit {
     pub(super) sought: Vec<SoughtHeader>,
     /// What the preprocessor took by default.
     pub(super) uses: Uses,
+    /// Text that `#if` leaves out.
+    pub(super) skipped: Vec<Span>,
 }
 
 /// How the text of a file was read: what differs between the readings that are kept together.
@@ -108,6 +110,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let missing = output.missing_includes.clone();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
+    let skipped = std::mem::take(&mut output.skipped);
     let read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
@@ -115,7 +118,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    ReadUnit { missing, sought, uses, ..read }
+    ReadUnit { missing, sought, uses, skipped, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -163,6 +166,7 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
+        skipped: Vec::new(),
     }
 }
 
@@ -213,6 +217,7 @@ fn whole(
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
+        skipped: Vec::new(),
     }
 }
 
@@ -259,6 +264,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
+        skipped: Vec::new(),
     }
 }
 
@@ -353,6 +359,8 @@ fn refused(refusal: &Refusal) -> Diagnostic {
         primary: Label { span: refusal.span, text: String::new() },
         secondary: Vec::new(),
         notes: vec!["with `--front auto`, tree-sitter reads what libclang cannot".to_owned()],
+        fix: None,
+        hidden: None,
     }
 }
 
@@ -364,5 +372,7 @@ fn of_the_file(main: FileId, severity: Severity, failure: &Failure) -> Diagnosti
         primary: Label { span: Span::new(main, 0, 0), text: String::new() },
         secondary: Vec::new(),
         notes: Vec::new(),
+        fix: None,
+        hidden: None,
     }
 }

@@ -217,6 +217,8 @@ fn note(program: &Program, kernel: FunctionId, message: String) -> Diagnostic {
         primary: Label { span: program.functions[kernel].span, text: String::new() },
         secondary: Vec::new(),
         notes: Vec::new(),
+        fix: None,
+        hidden: None,
     }
 }
 

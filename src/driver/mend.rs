@@ -321,7 +321,16 @@ fn open(report: &FileReport, is_divergent: bool) -> usize {
 
 /// The text with all fixes of its report, if there are any.
 pub fn fixed(text: &str, report: &FileReport) -> Option<String> {
-    let fixes = report.kernels.iter().flat_map(|kernel| &kernel.findings).filter_map(|finding| finding.fix.as_ref());
+    let findings = report.kernels.iter().flat_map(|kernel| &kernel.findings).filter(|finding| !finding.is_hidden());
+    let (main, _) = report.sources.files().next()?;
+    let of_comments = report.diagnostics.iter().filter_map(|it| it.fix.as_ref());
+    let of_comments = of_comments.filter(|fix| fix.edits.iter().all(|edit| edit.span.file == main));
+    let fixes = findings.filter_map(|finding| finding.fix.as_ref()).chain(of_comments);
+    applied(text, fixes)
+}
+
+/// A text with fixes, if there are any.
+pub fn applied<'a>(text: &str, fixes: impl Iterator<Item = &'a Fix>) -> Option<String> {
     let mut replacements: Vec<(Range<usize>, &str)> = Vec::new();
     for edit in fixes.flat_map(|fix| &fix.edits) {
         let replacement = (edit.span.start as usize..edit.span.end as usize, edit.text.as_str());

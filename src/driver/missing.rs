@@ -37,5 +37,7 @@ fn note(include: &MissingInclude, open: usize) -> Diagnostic {
         notes: vec![
             "say with -I where it is; if it is of a submodule, `git submodule update --init` brings it".to_owned(),
         ],
+        fix: None,
+        hidden: None,
     }
 }

@@ -60,6 +60,7 @@ pub use crate::calculus::platform as limits;
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
 pub use crate::preprocess::commands::CompileCommands;
+pub use crate::suppress::baseline;
 pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;
@@ -78,6 +79,7 @@ use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized
 use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
+use crate::suppress;
 use crate::work::{self, Spent, Stage, watched};
 use front::Kept;
 use memo::{Memo, Subject};
@@ -103,6 +105,8 @@ struct ReadFile {
     sought: Vec<SoughtHeader>,
     /// What the preprocessor took by default.
     uses: Uses,
+    /// Text that `#if` leaves out.
+    skipped: Vec<Span>,
     /// Macros that other files of the project state.
     stated: Vec<stated::Found>,
 }
@@ -142,7 +146,7 @@ fn check_source_of_many(
 ) -> Checked {
     let check = || work::measured(|| check_text(path, text, options, memo, inside));
     let (mut checked, spent) = watched::at(&path.to_string_lossy(), check);
-    if options.timings == Timings::Measure {
+    if options.workload.timings == Timings::Measure {
         checked.report.spent = spent;
     }
     checked
@@ -159,6 +163,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         missing,
         sought,
         uses,
+        skipped,
         stated,
     } = work::during(Stage::Read, || read(path, text, options));
     let options = &stated::with(options, &stated);
@@ -228,6 +233,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         diagnostics.extend(missing::headers(&missing, &kernels));
     }
     let launches = file.launches().iter().any(|launch| wanted.contains(&launch.kernel));
+    let comments = suppress::comments(&file.program.sources, program.language, &kernel_names(program), &skipped);
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
@@ -235,10 +241,16 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         parse,
         kernels,
         diagnostics,
+        comments,
         spent: Spent::default(),
         sources: file.program.sources,
     };
     Checked { report, bugs, is_whole, drafts, incomplete: missed > 0, launches, misfits }
+}
+
+/// Where the kernels of a program are named.
+fn kernel_names(program: &Program) -> Vec<Span> {
+    program.kernels.iter().map(|&kernel| program.functions[kernel].span).collect()
 }
 
 /// The findings on launches of a kernel that fail on every device. OpenCL leaves its limits to devices.
@@ -437,11 +449,23 @@ fn front_of(
 }
 
 fn resolved(read: front::ReadUnit) -> ReadFile {
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses } = read;
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses, skipped } = read;
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
-    ReadFile { launched, diagnostics, parse, front, exceptions, missed, missing, sought, uses, stated: Vec::new() }
+    ReadFile {
+        launched,
+        diagnostics,
+        parse,
+        front,
+        exceptions,
+        missed,
+        missing,
+        sought,
+        uses,
+        skipped,
+        stated: Vec::new(),
+    }
 }
 
 /// The kernels that the options ask for.
@@ -477,7 +501,7 @@ fn check_kernel(
 ) -> (KernelReport, Kernel) {
     let check = || work::measured(|| check_one(file, function, options, memo));
     let ((mut report, kernel), spent) = watched::at(&instance(&file.program, function), check);
-    if options.timings == Timings::Measure {
+    if options.workload.timings == Timings::Measure {
         report.spent = spent;
     }
     (report, kernel)

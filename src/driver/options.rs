@@ -8,6 +8,7 @@ use super::stated_contracts::StatedContracts;
 use super::store::Store;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
+use crate::suppress::baseline::Baseline;
 
 pub use crate::judge::Effort;
 pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
@@ -39,8 +40,6 @@ pub struct Options {
     pub front: FrontEnd,
     /// What files are read as; `None` means what the build, their extension or their headers say.
     pub dialect: Option<Dialect>,
-    /// Whether wall times are reported.
-    pub timings: Timings,
     /// Whether programs are drawn up that show the races which are proved.
     pub reproductions: Reproductions,
     /// Whether barriers that are not needed are named.
@@ -49,8 +48,17 @@ pub struct Options {
     pub fixes: Fixes,
     /// Contracts and launches beside the text, and what is told of them.
     pub contracts: Contracts,
+    /// Which findings are told.
+    pub telling: Telling,
     /// Who does which part of the work.
     pub workload: Workload,
+}
+
+/// Which findings are told. No verdict hangs on it, and nothing that is kept of earlier runs.
+#[derive(Clone, Debug, Default)]
+pub struct Telling {
+    /// Those that are known already.
+    pub baseline: Option<Arc<Baseline>>,
 }
 
 /// Who does which part of the work.
@@ -64,6 +72,8 @@ pub struct Workload {
     pub part: Part,
     /// Where results of earlier runs are; `None` if none are kept.
     pub cache: Option<Arc<Store>>,
+    /// Whether wall times are reported.
+    pub timings: Timings,
 }
 
 /// Which files of a run its inputs are.
@@ -161,11 +171,11 @@ impl Default for Options {
             commands: None,
             front: FrontEnd::TreeSitter,
             dialect: None,
-            timings: Timings::Omit,
             reproductions: Reproductions::Omit,
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             contracts: Contracts::default(),
+            telling: Telling::default(),
             workload: Workload::default(),
         }
     }

@@ -14,7 +14,7 @@ use super::cache::Cache;
 use super::crash;
 use super::isolate::{Panic, isolated};
 use super::memo::Memo;
-use super::options::{Options, Part};
+use super::options::{Contracts, Hints, Launches, Levels, Options, Part, Settings};
 use super::repeats;
 use super::reproduce::Drafted;
 use super::units::Units;
@@ -22,9 +22,12 @@ use super::{Checked, check_source_of_many, language_of};
 use crate::children;
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::preprocess::normalized;
 use crate::source::dependencies::{at_work, recording, working_for};
 pub use crate::source::disk::{Unread, decode, read_source as read};
 use crate::source::{SourceMap, Span};
+use crate::suppress::baseline::Baseline;
+use crate::suppress::{self, Judged};
 use crate::work::Spent;
 use crate::work::memory::{self, SetAside, TooMuch};
 use rayon::prelude::*;
@@ -143,7 +146,7 @@ impl Shared {
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
     let outcomes = Mutex::new(Vec::from_iter(inputs.iter().map(|_| None)));
     check_each(inputs, options, progress, &outcomes);
-    gathered(taken(&outcomes), Telling::of(options))
+    gathered(taken(&outcomes), &Telling::of(options))
 }
 
 /// The same on threads of their own, which are left to themselves once [`Progress::stops`] says so: the inputs that are done by
@@ -165,13 +168,13 @@ pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progr
     while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if progress.stops() {
             children::end_all();
-            return gathered(taken(&outcomes), telling);
+            return gathered(taken(&outcomes), &telling);
         }
     }
     if let Err(panic) = worker.join() {
         resume_unwind(panic);
     }
-    gathered(taken(&outcomes), telling)
+    gathered(taken(&outcomes), &telling)
 }
 
 type Outcomes = Mutex<Vec<Option<Outcome>>>;
@@ -215,9 +218,18 @@ fn taken(outcomes: &Outcomes) -> Vec<Option<Outcome>> {
     std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// How what was found is told.
+struct Telling {
+    repeats: Repeats,
+    /// Of which comments it can be said that they suppress nothing.
+    judged: Judged,
+    /// Findings that are known already.
+    baseline: Option<Arc<Baseline>>,
+}
+
 /// Whether findings that several kernels have are told once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Telling {
+enum Repeats {
     /// They are.
     Once,
     /// Each stays where it was found: which is the first one is known when all parts of the run are there.
@@ -226,11 +238,38 @@ enum Telling {
 
 impl Telling {
     fn of(options: &Options) -> Telling {
-        if matches!(options.workload.part, Part::Shard(_)) { Telling::WhereFound } else { Telling::Once }
+        let is_shard = matches!(options.workload.part, Part::Shard(_));
+        let repeats = if is_shard { Repeats::WhereFound } else { Repeats::Once };
+        Telling { repeats, judged: judged(options), baseline: options.telling.baseline.clone() }
     }
 }
 
-fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
+/// Of which comments it can be said that they suppress nothing: of none where a part of the files was left out.
+fn judged(options: &Options) -> Judged {
+    let part = options.workload.part.of();
+    let rules = if part.is_none() { sought(options) } else { BTreeSet::new() };
+    let elsewhere = part.unwrap_or_default().iter().map(|path| normalized(path)).collect();
+    Judged { rules, elsewhere }
+}
+
+/// The rules of which all findings are made that there are in the files that are checked; none where kernels, launches or levels
+/// are left out.
+pub fn sought(options: &Options) -> BTreeSet<RuleId> {
+    let Settings { block, grid, params, levels, launches, lockstep, .. } = &options.judging;
+    let Contracts { stated, logged, told: _ } = &options.contracts;
+    let is_whole = options.kernels.is_empty()
+        && [block, grid].into_iter().flatten().all(Option::is_none)
+        && params.is_empty()
+        && matches!(levels, Levels::All)
+        && matches!(launches, Launches::OfContracts)
+        && lockstep.is_none()
+        && stated.is_none()
+        && logged.is_none();
+    let is_sought = |rule: &RuleId| *rule != RuleId::RedundantBarrier || options.hints == Hints::Give;
+    RuleId::ALL.into_iter().filter(|rule| is_whole && is_sought(rule)).collect()
+}
+
+fn gathered(outcomes: Vec<Option<Outcome>>, telling: &Telling) -> Run {
     let mut run = Run::default();
     for outcome in outcomes {
         let Some(outcome) = outcome else {
@@ -250,7 +289,15 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: Telling) -> Run {
         }
         run.drafts.push(outcome.drafts);
     }
-    if telling == Telling::Once {
+    suppress::hide(&mut run.report);
+    // What was not checked, or not read, may hold what a comment suppresses.
+    let is_whole = run.unfinished == 0 && run.problems.is_empty();
+    let rules = if is_whole { telling.judged.rules.clone() } else { BTreeSet::new() };
+    suppress::tell(&mut run.report, &Judged { rules, ..telling.judged.clone() });
+    if let Some(baseline) = &telling.baseline {
+        baseline.hide(&mut run.report);
+    }
+    if telling.repeats == Repeats::Once {
         repeats::tell_once(&mut run.report);
     }
     run
@@ -378,6 +425,8 @@ fn not_utf8(sources: &SourceMap, first: usize) -> Option<Diagnostic> {
         primary: Label { span: Span::new(main, first, first + 1), text: "first such byte".into() },
         secondary: Vec::new(),
         notes: vec!["save the file as UTF-8".into()],
+        fix: None,
+        hidden: None,
     })
 }
 
@@ -392,6 +441,7 @@ fn unread(path: &Path, options: &Options) -> FileReport {
         parse: Parse::Failed,
         kernels: Vec::new(),
         diagnostics: Vec::new(),
+        comments: Vec::new(),
         spent: Spent::default(),
         sources,
     }

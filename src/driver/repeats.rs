@@ -15,19 +15,20 @@ use std::path::Path;
 pub(super) fn tell_once(report: &mut Report) {
     let found = repeats(statements(report));
     for (number, told) in found.told {
-        finding_mut(report, number).same = Same::Told(told);
+        finding_mut(report, number).telling.same = Same::Told(told);
     }
     for (number, also) in found.also {
-        finding_mut(report, number).same = Same::Also(also);
+        finding_mut(report, number).telling.same = Same::Also(also);
     }
 }
 
-/// What all findings but hints state.
+/// What all findings state but hints and those that nobody wants to be told of: others must not be told with these.
 pub fn statements(report: &Report) -> Vec<Statement> {
     let mut statements = Vec::new();
     for (at_file, file) in report.files.iter().enumerate() {
         for (at_kernel, kernel) in file.kernels.iter().enumerate() {
-            let findings = kernel.findings.iter().enumerate().filter(|(_, finding)| kind(finding.rule).is_some());
+            let findings =
+                kernel.findings.iter().enumerate().filter(|(_, it)| kind(it.rule).is_some() && !it.is_hidden());
             let number = |at| [at_file, at_kernel, at];
             statements.extend(findings.map(|(at, finding)| statement(number(at), file, kernel, finding)));
         }
@@ -59,6 +60,8 @@ fn kind(rule: RuleId) -> Option<Kind> {
         RuleId::RedundantBarrier
         | RuleId::ImpossibleLaunch
         | RuleId::BrokenContract
+        | RuleId::UnusedSuppression
+        | RuleId::InvalidSuppression
         | RuleId::Unsupported
         | RuleId::Parse => None,
     }

@@ -63,7 +63,7 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
 fn calculus(pass: Pass, file: &Launched, function: FunctionId, options: &Options) -> String {
     let mut course = Course::until(pass);
     let mut text = calculus::text::print(&course.kernel(file, function, options));
-    if options.timings == Timings::Measure {
+    if options.workload.timings == Timings::Measure {
         for (pass, time) in course.taken() {
             text.push_str(&format!("// {}: {:.3} ms\n", pass.name, time.as_secs_f64() * 1e3));
         }

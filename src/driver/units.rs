@@ -131,6 +131,8 @@ fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
             primary: Label { span: Span::new(file, 0, 0), text: String::new() },
             secondary: Vec::new(),
             notes: vec![reason.to_owned()],
+            fix: None,
+            hidden: None,
         })
         .into_iter()
         .collect();

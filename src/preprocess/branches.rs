@@ -213,7 +213,9 @@ impl Preprocessor<'_> {
         let mut skipped_from = None;
         loop {
             if let Some(top) = self.stack.last().filter(|_| skipped_from.is_none()) {
-                skipped_from = Some(top.tokens.get(top.next).map_or(u32::MAX, |token| token.span.start));
+                // From the end of the directive: what is left out may begin with a comment.
+                let before = top.next.checked_sub(1).and_then(|last| top.tokens.get(last));
+                skipped_from = Some(before.map_or(u32::MAX, |token| token.span.end));
             }
             let Some(hash) = self.next_directive() else { return };
             let line = self.line();

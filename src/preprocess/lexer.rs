@@ -8,6 +8,39 @@ use super::interner::Interner;
 use super::{Token, TokenFlags, TokenKind};
 use crate::source::{FileId, Language, Span};
 use crate::work::memory::look;
+use std::ops::Range;
+
+/// What a text consists of beside white space, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pieces {
+    /// Its comments, with what opens and closes them.
+    pub comments: Vec<Range<usize>>,
+    /// Its tokens.
+    pub tokens: Vec<Range<usize>>,
+}
+
+/// Finds the comments and the tokens of a text. What looks like a comment within a string is none.
+pub fn pieces(text: &str, language: Language) -> Pieces {
+    let spliced = splice(text);
+    let (source, map) = match &spliced {
+        Some((joined, map)) => (joined.as_str(), map.as_slice()),
+        None => (text, [].as_slice()),
+    };
+    let mut lexer = Lexer { comments: Some(Vec::new()), ..Lexer::of(source, language, Offsets::new(map)) };
+    let mut pieces = Pieces::default();
+    let mut flags = TokenFlags::LINE_START;
+    loop {
+        let token = lexer.next(&mut flags);
+        for comment in lexer.comments.replace(Vec::new()).unwrap_or_default() {
+            let start = lexer.offsets.original(comment.start);
+            pieces.comments.push(start..lexer.offsets.original_end(comment.end));
+        }
+        let Some((_, start, _)) = token else { return pieces };
+        let (start, end) = (lexer.offsets.original(start), lexer.offsets.original_end(lexer.at));
+        pieces.tokens.push(start..end);
+        look();
+    }
+}
 
 /// Splits `text`, the text of `file`, into tokens.
 pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut Interner) -> Vec<Token> {
@@ -16,7 +49,7 @@ pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut I
         Some((joined, map)) => (joined.as_str(), map.as_slice()),
         None => (text, [].as_slice()),
     };
-    let mut lexer = Lexer { text: source, bytes: source.as_bytes(), at: 0, language, offsets: Offsets::new(map) };
+    let mut lexer = Lexer::of(source, language, Offsets::new(map));
     let mut tokens = Vec::with_capacity(source.len() / 4);
     let mut flags = TokenFlags::LINE_START;
     while let Some((kind, start, spaced)) = lexer.next(&mut flags) {
@@ -36,7 +69,7 @@ pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut I
 
 /// Whether `text` is exactly one token, and of which kind; decides what `##` may produce.
 pub(super) fn single_token(text: &str, language: Language) -> Option<TokenKind> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, language, offsets: Offsets::new(&[]) };
+    let mut lexer = Lexer::of(text, language, Offsets::new(&[]));
     let mut flags = TokenFlags::default();
     let (kind, start, _) = lexer.next(&mut flags)?;
     (start == 0 && lexer.at == text.len() && kind != TokenKind::Other).then_some(kind)
@@ -123,6 +156,8 @@ struct Lexer<'a> {
     at: usize,
     language: Language,
     offsets: Offsets<'a>,
+    /// The comments that were passed, if they are wanted.
+    comments: Option<Vec<Range<usize>>>,
 }
 
 /// Punctuators longer than one byte, longest first.
@@ -131,7 +166,19 @@ const PUNCTUATORS: [&str; 32] = [
     "*=", "/=", "%=", "&=", "|=", "^=", "##", "::", ".*", "%:", "<%", "%>", "<:", ":>",
 ];
 
+impl<'a> Lexer<'a> {
+    fn of(text: &'a str, language: Language, offsets: Offsets<'a>) -> Self {
+        Lexer { text, bytes: text.as_bytes(), at: 0, language, offsets, comments: None }
+    }
+}
+
 impl Lexer<'_> {
+    fn passed(&mut self, comment: Range<usize>) {
+        if let Some(comments) = &mut self.comments {
+            comments.push(comment);
+        }
+    }
+
     fn peek(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
@@ -152,7 +199,9 @@ impl Lexer<'_> {
                     self.at += 1;
                 }
                 b'/' if self.peek(1) == b'/' => {
+                    let start = self.at;
                     self.skip_to_line_end();
+                    self.passed(start..self.at);
                     flags |= TokenFlags::SPACE;
                 }
                 b'/' if self.peek(1) == b'*' => {
@@ -165,6 +214,7 @@ impl Lexer<'_> {
                         return Some((TokenKind::Other, start, flags));
                     };
                     self.at = body + found + 2;
+                    self.passed(start..self.at);
                     flags |= TokenFlags::SPACE;
                 }
                 _ => break,

@@ -43,6 +43,7 @@ mod uses;
 pub use choices::{Because, Choice};
 pub use files::{Disk, FileAccess, normalized};
 pub use interner::{Interner, Symbol};
+pub use lexer::{Pieces, pieces};
 pub use uses::Uses;
 
 use crate::diagnostic::Diagnostic;

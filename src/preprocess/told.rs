@@ -36,6 +36,8 @@ impl Told {
             primary: Label { span, text: String::new() },
             secondary: Vec::new(),
             notes: Vec::new(),
+            fix: None,
+            hidden: None,
         });
     }
 

@@ -55,6 +55,8 @@ impl<'u> Resolver<'u> {
                 primary: Label { span: item.span, text: reason.clone() },
                 secondary: Vec::new(),
                 notes: Vec::new(),
+                fix: None,
+                hidden: None,
             }),
         }
     }

@@ -32,6 +32,12 @@ pub fn is_host_code(path: &Path) -> bool {
     ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
 }
 
+/// Whether a path's extension is one of headers, whose text counts where it is included.
+pub fn is_header(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    ["h", "hh", "hpp", "hxx", "cuh", "clh", "inl", "inc", ""].contains(&extension.to_ascii_lowercase().as_str())
+}
+
 /// The language that a path's extension says, if it says one.
 pub fn language_of(path: &Path) -> Option<Language> {
     dialect_of(path).map(Dialect::language)

@@ -17,6 +17,7 @@ pub mod fingerprint;
 pub mod headers;
 mod line_index;
 pub mod own_header;
+pub mod spelling;
 
 pub use characters::{CharacterType, character, string};
 pub use dialect::{Dialect, OpenClVersion};

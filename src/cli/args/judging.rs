@@ -1,6 +1,6 @@
 //! What was typed of how kernels are judged, which `check` and `contracts` have in common, and the rest of `contracts`.
 
-use super::SourceArgs;
+use super::{Level, SourceArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -32,6 +32,31 @@ pub(in crate::cli) struct JudgingArgs {
     /// Lanes of a wavefront of HIP
     #[arg(long, value_name = "32|64", value_parser = wave, help_heading = "Device")]
     pub(in crate::cli) wave: Option<u32>,
+}
+
+/// What is asked of kernels, and under which launches.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct ProofArgs {
+    /// Between which threads races are sought
+    #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
+    pub(in crate::cli) level: Level,
+    /// Let no contract excuse a race: judge every kernel for all launches that there can be or, where it is not free
+    /// for all, for those that were found
+    #[arg(long, help_heading = "Proof")]
+    pub(in crate::cli) any_launch: bool,
+    /// Judge kernels under the contracts that a file states, as `raceproof contracts` writes them, and hold launches
+    /// against these
+    #[arg(long, value_name = "FILE", help_heading = "Proof", conflicts_with_all = ["any_launch", "block_dim", "grid_dim", "params"])]
+    pub(in crate::cli) contracts: Option<PathBuf>,
+    /// Take the launches that a run made, from its log (`raceproof run --log`), in the place of those that host code states
+    #[arg(long, value_name = "RUN.trace", help_heading = "Launch", conflicts_with_all = ["block_dim", "grid_dim", "params"])]
+    pub(in crate::cli) launches: Option<PathBuf>,
+    /// Replay the derivation of every proof with the independent checker
+    #[arg(long, help_heading = "Proof")]
+    pub(in crate::cli) check_proofs: bool,
+    /// Name barriers that kernels are proved to do without; hints never change the exit code
+    #[arg(long, help_heading = "Proof")]
+    pub(in crate::cli) hints: bool,
 }
 
 const EXIT_CODES: &str = "Exit codes:

@@ -5,11 +5,11 @@
 use super::error::MergeError;
 use super::part::Part;
 use super::piece::{Fields, Piece};
-use crate::diagnostic::render::json::{InstanceJson, SCHEMA, Summary};
+use crate::diagnostic::render::json::{InstanceJson, SCHEMA, SummaryJson};
 use crate::diagnostic::report::Instance;
 use crate::diagnostic::statement::{Number, Repeats};
 use serde_json::value::{RawValue, to_raw_value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// New texts of JSON, for as long as the report that they stand in.
 struct Texts {
@@ -37,8 +37,8 @@ impl Texts {
 /// The report of the run.
 pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, MergeError> {
     let texts = Texts::of(repeats)?;
-    let mut files: BTreeMap<usize, Piece<'_>> = BTreeMap::new();
-    let mut summary = Summary::default();
+    let mut files: BTreeMap<usize, (&RawValue, Piece<'_>)> = BTreeMap::new();
+    let mut summary = SummaryJson::default();
     for part in parts {
         summary = summary.and(&part.body.read("summary")?);
         let own = part.body.elements("files")?;
@@ -46,13 +46,16 @@ pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, Me
             return Err(MergeError::Differs("files are missing"));
         }
         for (&at, file) in part.shard.positions.iter().zip(own) {
-            files.insert(at, told_once(file, at, repeats, &texts)?);
+            files.insert(at, (file, told_once(file, at, repeats, &texts)?));
         }
     }
     let summary = to_raw_value(&summary)?;
+    let mut told = BTreeSet::new();
+    let files =
+        files.into_values().map(|(raw, file)| of_comments_once(raw, file, &mut told)).collect::<Result<_, _>>()?;
     let whole: Fields<'_> = [
         ("schema".to_owned(), Piece::Raw(&texts.schema)),
-        ("files".to_owned(), Piece::List(files.into_values().collect())),
+        ("files".to_owned(), Piece::List(files)),
         ("summary".to_owned(), Piece::Raw(&summary)),
     ]
     .into_iter()
@@ -60,6 +63,31 @@ pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, Me
     let mut text = serde_json::to_vec(&whole)?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// A file without what was told before of comments: each shard tells it of headers that are no file of the run.
+fn of_comments_once<'a>(
+    raw: &'a RawValue,
+    file: Piece<'a>,
+    told: &mut BTreeSet<&'a str>,
+) -> Result<Piece<'a>, MergeError> {
+    let fields = Fields::of(raw)?;
+    if fields.raw("findings").is_none() {
+        return Ok(file);
+    }
+    let all = fields.elements("findings")?;
+    let new: Vec<Piece<'a>> =
+        all.iter().filter(|finding| told.insert(finding.get())).map(|finding| Piece::Raw(finding)).collect();
+    if new.len() == all.len() {
+        return Ok(file);
+    }
+    let mut fields = if let Piece::Object(fields) = file { fields } else { fields };
+    if new.is_empty() {
+        fields.remove("findings")
+    } else {
+        fields.replace("findings", Piece::List(new))
+    }
+    Ok(Piece::Object(fields))
 }
 
 /// A file with each of its findings where it is told.

@@ -6,6 +6,7 @@
 use super::error::MergeError;
 use super::part::{Part, only_run};
 use super::piece::{Fields, Piece};
+use crate::diagnostic::RuleId;
 use crate::diagnostic::render::one_line;
 use crate::diagnostic::render::places::same_in;
 use crate::diagnostic::render::sarif::FINGERPRINT;
@@ -13,7 +14,7 @@ use crate::diagnostic::report::Instance;
 use crate::diagnostic::shard::Origin;
 use crate::diagnostic::statement::Repeats;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The log of the run.
 pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, MergeError> {
@@ -32,9 +33,13 @@ pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, Me
     results.sort_by_key(|(file, ..)| *file);
     let mut given = BTreeMap::new();
     let mut told = Vec::new();
+    let mut of_comments = BTreeSet::new();
     for (file, origin, result) in results {
         let number = origin.finding.map(|[kernel, finding]| [file, kernel, finding]);
         if number.is_some_and(|number| repeats.told.contains_key(&number)) {
+            continue;
+        }
+        if origin.finding.is_none() && !is_new(result, &mut of_comments)? {
             continue;
         }
         let also = number.and_then(|number| repeats.also.get(&number));
@@ -49,6 +54,13 @@ pub(super) fn merge(parts: &[Part<'_>], repeats: &Repeats) -> Result<Vec<u8>, Me
     let mut text = serde_json::to_vec_pretty(&log)?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// Whether a result was not told before: each shard tells what is wrong with comments of headers that are no file of the run.
+fn is_new<'a>(result: &'a RawValue, told: &mut BTreeSet<(&'a str, &'a str)>) -> Result<bool, MergeError> {
+    let fields = Fields::of(result)?;
+    let is_of_comments = RuleId::from_name(&fields.read::<String>("ruleId")?).is_some_and(RuleId::is_of_comments);
+    Ok(!is_of_comments || told.insert((fields.needed("message")?.get(), fields.needed("locations")?.get())))
 }
 
 /// A result, with the kernels that have the same and the number that its fingerprint has in the whole run.

@@ -45,7 +45,8 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut fingerprints = Fingerprints::default();
     let mut issues = Vec::new();
     for file in &report.files {
-        issues.extend(file.diagnostics.iter().filter_map(|it| of_diagnostic(it, file, &mut fingerprints)));
+        let diagnostics = file.diagnostics.iter().filter(|it| it.hidden.is_none());
+        issues.extend(diagnostics.filter_map(|it| of_diagnostic(it, file, &mut fingerprints)));
         for kernel in &file.kernels {
             issues.extend(kernel.told().filter_map(|it| of_finding(it, kernel, file, &mut fingerprints)));
         }

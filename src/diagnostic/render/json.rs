@@ -3,13 +3,16 @@
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.
 
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
     self, AssumptionKind, Determinism, FileReport, Finding, Instance, KernelReport, Place, Report, Same,
 };
 use crate::diagnostic::shard::{self, Shard};
+use crate::diagnostic::suppression::{Hidden, HiddenCounts};
 use crate::source::{SourceMap, Span};
 use crate::work::{Spent, Stage, Tally};
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// The version of the contract.
@@ -32,7 +35,7 @@ pub fn render_shard(report: &Report, shard: &Shard, out: &mut dyn Write) -> io::
 struct Check<'a> {
     schema: &'static str,
     files: Vec<File<'a>>,
-    summary: Summary,
+    summary: SummaryJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<&'a Shard>,
 }
@@ -46,6 +49,12 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stages: Vec<StageJson>,
     kernels: Vec<Kernel<'a>>,
+    /// What is wrong with comments of the file; only there if something is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<FileFindingJson<'a>>,
+    /// What is said of the file and nobody wants to be told of; only there if there is something.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<SuppressedJson<'a, FileFindingJson<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -72,10 +81,20 @@ struct Kernel<'a> {
     #[serde(flatten)]
     contract: Option<ContractJson<'a>>,
     findings: Vec<FindingJson<'a>>,
+    #[serde(flatten)]
+    not_told: NotToldJson<'a>,
+    unknowns: Vec<UnknownJson<'a>>,
+}
+
+/// Findings of a kernel that are not told with it.
+#[derive(Serialize)]
+struct NotToldJson<'a> {
     /// Findings that are told with other kernels; only there if there are some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repeats: Vec<RepeatJson<'a>>,
-    unknowns: Vec<UnknownJson<'a>>,
+    /// Findings that nobody wants to be told of; only there if there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<SuppressedJson<'a, FindingJson<'a>>>,
 }
 
 /// What a kernel took.
@@ -175,6 +194,46 @@ struct FindingJson<'a> {
     /// Other kernels that have the same; only there if there are some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_in: Vec<InstanceJson<'a>>,
+}
+
+/// A finding on a file.
+#[derive(Serialize)]
+struct FileFindingJson<'a> {
+    rule: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    primary: RangeJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<FixJson<'a>>,
+}
+
+/// A range of a file.
+#[derive(Serialize)]
+struct RangeJson {
+    path: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+}
+
+/// A finding that somebody does not want to be told of.
+#[derive(Serialize)]
+struct SuppressedJson<'a, T> {
+    suppression: SuppressionJson<'a>,
+    #[serde(flatten)]
+    finding: T,
+}
+
+/// Who does not want to be told of something.
+#[derive(Serialize)]
+struct SuppressionJson<'a> {
+    by: &'static str,
+    /// The place of the comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<RangeJson>,
+    /// Why: what the comment says, the file of the baseline, the place in the settings.
+    reason: Cow<'a, str>,
 }
 
 /// A finding that is told with another kernel.
@@ -291,13 +350,42 @@ struct UnknownJson<'a> {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-pub(in crate::diagnostic) struct Summary {
+pub(in crate::diagnostic) struct SummaryJson {
     files: usize,
     kernels: usize,
     race_free: usize,
     racy: usize,
     possibly_racy: usize,
     unknown: usize,
+    /// Findings that nobody wants to be told of; only there if there are some.
+    #[serde(default, skip_serializing_if = "SuppressedCounts::is_empty")]
+    suppressed: SuppressedCounts,
+}
+
+/// How many findings nobody wants to be told of, by who does not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct SuppressedCounts {
+    comment: usize,
+    baseline: usize,
+    settings: usize,
+}
+
+impl SuppressedCounts {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn of(counts: HiddenCounts) -> Self {
+        SuppressedCounts { comment: counts.comments, baseline: counts.baseline, settings: counts.settings }
+    }
+
+    fn and(self, other: Self) -> Self {
+        SuppressedCounts {
+            comment: self.comment + other.comment,
+            baseline: self.baseline + other.baseline,
+            settings: self.settings + other.settings,
+        }
+    }
 }
 
 /// Named values as an object in their order. A name that occurs again is written with a number (`i#2`), since
@@ -314,16 +402,17 @@ impl Serialize for Values<'_> {
     }
 }
 
-impl Summary {
+impl SummaryJson {
     /// The counts of both.
-    pub(in crate::diagnostic) fn and(self, other: &Summary) -> Summary {
-        Summary {
+    pub(in crate::diagnostic) fn and(self, other: &SummaryJson) -> SummaryJson {
+        SummaryJson {
             files: self.files + other.files,
             kernels: self.kernels + other.kernels,
             race_free: self.race_free + other.race_free,
             racy: self.racy + other.racy,
             possibly_racy: self.possibly_racy + other.possibly_racy,
             unknown: self.unknown + other.unknown,
+            suppressed: self.suppressed.and(other.suppressed),
         }
     }
 }
@@ -334,13 +423,14 @@ impl<'a> Check<'a> {
         Check {
             schema: SCHEMA,
             files: report.files.iter().map(File::of).collect(),
-            summary: Summary {
+            summary: SummaryJson {
                 files: counts.files,
                 kernels: counts.kernels,
                 race_free: counts.race_free,
                 racy: counts.racy,
                 possibly_racy: counts.possibly_racy,
                 unknown: counts.unknown,
+                suppressed: SuppressedCounts::of(report.hidden()),
             },
             shard: None,
         }
@@ -349,12 +439,22 @@ impl<'a> Check<'a> {
 
 impl<'a> File<'a> {
     fn of(file: &'a FileReport) -> Self {
+        let sources = &file.sources;
         File {
             path: file.path.to_string_lossy().into_owned(),
             front: file.front.name(),
             parse: file.parse.name(),
             stages: file.spent.stages().map(StageJson::of).collect(),
             kernels: file.kernels.iter().map(|kernel| Kernel::of(kernel, file)).collect(),
+            findings: {
+                let findings = file.diagnostics.iter().filter(|it| it.is_finding());
+                findings.map(|it| FileFindingJson::of(it, sources)).collect()
+            },
+            suppressed: {
+                let hidden = file.diagnostics.iter().filter_map(|it| Some((it.hidden.as_ref()?, it)));
+                let of = |(hidden, it)| SuppressedJson::of(hidden, FileFindingJson::of(it, sources), sources);
+                hidden.map(of).collect()
+            },
         }
     }
 }
@@ -378,7 +478,18 @@ impl<'a> Kernel<'a> {
             spent: SpentJson::of(&kernel.spent),
             contract: kernel.contract.as_ref().map(|contract| ContractJson::of(contract, sources)),
             findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
-            repeats: kernel.findings.iter().filter_map(|finding| RepeatJson::of(finding, kernel, sources)).collect(),
+            not_told: NotToldJson {
+                repeats: kernel
+                    .findings
+                    .iter()
+                    .filter_map(|finding| RepeatJson::of(finding, kernel, sources))
+                    .collect(),
+                suppressed: {
+                    let hidden = kernel.findings.iter().filter_map(|it| Some((it.telling.hidden.as_ref()?, it)));
+                    let of = |(hidden, it)| SuppressedJson::of(hidden, FindingJson::of(it, kernel, sources), sources);
+                    hidden.map(of).collect()
+                },
+            },
             unknowns: kernel.unknowns.iter().map(|u| UnknownJson::of(u)).collect(),
         }
     }
@@ -443,7 +554,7 @@ impl<'a> FindingJson<'a> {
             contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
             fix: finding.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
-            also_in: match &finding.same {
+            also_in: match &finding.telling.same {
                 Same::Also(instances) => instances.iter().map(InstanceJson::of).collect(),
                 Same::Nowhere | Same::Told(_) => Vec::new(),
             },
@@ -459,9 +570,44 @@ impl<'a> BreakingJson<'a> {
     }
 }
 
+impl<'a> FileFindingJson<'a> {
+    fn of(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Self {
+        FileFindingJson {
+            rule: diagnostic.rule.name(),
+            severity: diagnostic.severity.name(),
+            message: &diagnostic.message,
+            primary: RangeJson::of(diagnostic.primary.span, sources),
+            fix: diagnostic.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
+        }
+    }
+}
+
+impl<'a, T> SuppressedJson<'a, T> {
+    fn of(hidden: &'a Hidden, finding: T, sources: &SourceMap) -> Self {
+        let place = match hidden {
+            Hidden::Comment { span, .. } => Some(RangeJson::of(*span, sources)),
+            Hidden::Baseline { .. } | Hidden::Settings { .. } => None,
+        };
+        SuppressedJson { suppression: SuppressionJson { by: hidden.name(), place, reason: hidden.reason() }, finding }
+    }
+}
+
+impl RangeJson {
+    fn of(span: Span, sources: &SourceMap) -> Self {
+        let (start, end) = (sources.start_position(span), sources.end_position(span));
+        RangeJson {
+            path: path_of(sources, span),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
+    }
+}
+
 impl<'a> RepeatJson<'a> {
     fn of(finding: &'a Finding, kernel: &KernelReport, sources: &SourceMap) -> Option<Self> {
-        let Same::Told(told) = &finding.same else { return None };
+        let Same::Told(told) = &finding.telling.same else { return None };
         Some(RepeatJson { of: InstanceJson::of(told), finding: FindingJson::of(finding, kernel, sources) })
     }
 }

@@ -1,8 +1,8 @@
 //! A JUnit report, for the lists of tests of Jenkins, GitLab, Azure and others: a suite for each file, a test for each kernel.
 //!
 //! A kernel passes if it is proved free of races and uniform and nothing else was found in it; it fails with the first of its
-//! findings as the message and all of them, as `gcc` has them, as the text; one that is not decided is skipped, and so
-//! is a file that could not be read in full. Nothing is an `error`, which tests have that could not be run.
+//! findings as the message and all of them, as `gcc` has them, as the text; one that is not decided, or whose findings are
+//! suppressed, is skipped, and so is a file that could not be read in full. Nothing is an `error`, which tests have that could not be run.
 //!
 //! Guarantees: well-formed XML 1.0 whatever stands in the source; no two tests of a suite have one name.
 //! Deliberately absent: suggestions, which fail nothing; output (`system-out`), properties.
@@ -107,7 +107,7 @@ fn unread(file: &FileReport) -> Option<Case> {
 }
 
 fn outcome(kernel: &KernelReport, file: &FileReport) -> io::Result<Outcome> {
-    let is_defect = |finding: &&Finding| finding.severity() >= Severity::Warning;
+    let is_defect = |finding: &&Finding| finding.severity() >= Severity::Warning && !finding.is_hidden();
     let defects: Vec<&Finding> = kernel.findings.iter().filter(is_defect).collect();
     if let Some(first) = defects.first() {
         let mut text = Vec::new();
@@ -119,6 +119,11 @@ fn outcome(kernel: &KernelReport, file: &FileReport) -> io::Result<Outcome> {
     }
     if kernel.race == Race::RaceFree && kernel.divergence == Divergence::Uniform {
         return Ok(Outcome::Passed);
+    }
+    let hidden = kernel.hidden().count();
+    if hidden > 0 {
+        let message = format!("{}, but its findings are suppressed: {hidden}", kernel.race.name());
+        return Ok(Outcome::Skipped { message });
     }
     let why = kernel.unknowns.first().map(|unknown| kernel.about(unknown));
     Ok(Outcome::Skipped { message: one_line(&why.unwrap_or_else(|| format!("{} is not decided", kernel.name))) })

@@ -33,7 +33,8 @@ pub(super) fn items(report: &Report) -> Vec<Item<'_>> {
 }
 
 fn of_file(file: &FileReport) -> Vec<Item<'_>> {
-    let mut items: Vec<Item<'_>> = file.diagnostics.iter().map(|it| Item::Diagnostic(file, it)).collect();
+    let mut items: Vec<Item<'_>> =
+        file.diagnostics.iter().filter(|it| it.hidden.is_none()).map(|it| Item::Diagnostic(file, it)).collect();
     for kernel in &file.kernels {
         items.extend(kernel.told().map(|it| Item::Finding(file, it)));
         items.extend(kernel.unknowns.iter().map(|it| Item::Unknown(file, kernel, it)));

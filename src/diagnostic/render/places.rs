@@ -128,7 +128,7 @@ pub(super) fn related_note(finding: &Finding, sources: &SourceMap, words: &Vocab
 
 /// In which other kernels the same is found.
 pub(super) fn same_note(finding: &Finding) -> Option<String> {
-    match &finding.same {
+    match &finding.telling.same {
         Same::Also(instances) => Some(same_in(instances)),
         Same::Nowhere | Same::Told(_) => None,
     }

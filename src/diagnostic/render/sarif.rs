@@ -15,12 +15,13 @@ use super::one_line;
 use super::places::{launch, launch_note, primary_label, related_note, same_note, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::shard::{Origin, Shard};
+use crate::diagnostic::suppression::Hidden;
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
 use log::{
     ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
-    Replacement, ResultJson, Rule,
+    Replacement, ResultJson, Rule, SuppressionJson,
 };
 pub(in crate::diagnostic) use log::{CARRIED, Carried};
 use rustc_hash::FxHashSet;
@@ -70,7 +71,7 @@ fn results(report: &Report) -> (Vec<Origin>, Vec<ResultJson>) {
             results.push((other.clone(), of_diagnostic(diagnostic, file, &mut fingerprints)));
         }
         for (at_kernel, kernel) in file.kernels.iter().enumerate() {
-            let findings = kernel.findings.iter().enumerate().filter(|(_, finding)| !finding.is_told_elsewhere());
+            let findings = kernel.findings.iter().enumerate().filter(|(_, it)| !it.is_told_elsewhere());
             for (at, finding) in findings {
                 let below = usize::from(!finding.notes.is_empty());
                 let origin = Origin { file: at_file, finding: Some([at_kernel, at]), below };
@@ -96,6 +97,7 @@ fn default_level(rule: RuleId) -> &'static str {
     match rule {
         RuleId::DataDependentIndex | RuleId::DataDependentControl => "warning",
         RuleId::ImpossibleLaunch | RuleId::Parse => "warning",
+        RuleId::UnusedSuppression | RuleId::InvalidSuppression => "warning",
         RuleId::Unsupported | RuleId::RedundantBarrier => "note",
         _ => "error",
     }
@@ -136,7 +138,8 @@ fn of_diagnostic(diagnostic: &Diagnostic, file: &FileReport, fingerprints: &mut 
         locations: vec![Location::at(physical(span, &file.sources), None)],
         related_locations: related,
         partial_fingerprints: named(fingerprints.of(rule, file, "", &[span], &diagnostic.message)),
-        fixes: Vec::new(),
+        fixes: diagnostic.fix.iter().map(|fix| fix_of(fix, file)).collect(),
+        suppressions: suppressions(diagnostic.hidden.as_ref(), file),
         properties: Properties::default(),
     }
 }
@@ -176,19 +179,33 @@ fn of_finding(
         related_locations: related,
         partial_fingerprints: named(fingerprints.of(rule, file, &kernel.name, &places, finding.level.name())),
         fixes: finding.fix.iter().map(|fix| fix_of(fix, file)).collect(),
+        suppressions: suppressions(finding.telling.hidden.as_ref(), file),
         properties: Properties::of(finding),
     }
 }
 
-/// All edits of a fix, which lie in the checked file.
+/// Who does not want to be told of a result: a comment in the source, or a file beside it.
+fn suppressions(hidden: Option<&Hidden>, file: &FileReport) -> Vec<SuppressionJson> {
+    let suppression = |hidden: &Hidden| {
+        let (kind, location) = match hidden {
+            Hidden::Comment { span, .. } => ("inSource", Some(Location::at(physical(*span, &file.sources), None))),
+            Hidden::Baseline { .. } | Hidden::Settings { .. } => ("external", None),
+        };
+        SuppressionJson { kind, justification: one_line(&hidden.reason()), location }
+    };
+    hidden.map(suppression).into_iter().collect()
+}
+
+/// All edits of a fix, which lie in one file.
 fn fix_of(fix: &Fix, file: &FileReport) -> FixJson {
     let replacements = fix.edits.iter().map(|edit| Replacement {
         deleted_region: Region::between(file.sources.start_position(edit.span), file.sources.end_position(edit.span)),
         inserted_content: Message { text: edit.text.clone() },
     });
+    let changed = fix.edits.first().map_or(&file.path, |edit| &file.sources.file(edit.span.file).path);
     FixJson {
         description: Message { text: fix.message.clone() },
-        artifact_changes: [ArtifactChange::new(&file.path, replacements.collect())],
+        artifact_changes: [ArtifactChange::new(changed, replacements.collect())],
     }
 }
 
@@ -224,6 +241,7 @@ fn of_unknown(
         related_locations: Vec::new(),
         partial_fingerprints: named(fingerprints.of(UNKNOWN, file, &kernel.name, &spans, &unknown.reason)),
         fixes: Vec::new(),
+        suppressions: Vec::new(),
         properties: Properties::default(),
     }
 }

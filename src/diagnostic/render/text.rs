@@ -127,7 +127,8 @@ fn shown(severity: Severity) -> ShownSeverity {
 fn show_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn WriteColor) -> io::Result<()> {
     let mut labels = vec![(diagnostic.primary.span, LabelStyle::Primary, diagnostic.primary.text.clone())];
     labels.extend(diagnostic.secondary.iter().map(|label| (label.span, LabelStyle::Secondary, label.text.clone())));
-    let notes = diagnostic.notes.iter().map(|note| printable(note).into_owned()).collect();
+    let fix = diagnostic.fix.as_ref().map(|fix| format!("fix: {} (--fix does it)", fix.message));
+    let notes = diagnostic.notes.iter().chain(&fix).map(|note| printable(note).into_owned()).collect();
     show(shown(diagnostic.severity), diagnostic.rule.name(), &diagnostic.message, &labels, notes, sources, out)
 }
 

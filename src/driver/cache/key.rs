@@ -19,16 +19,17 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         commands,
         front,
         dialect,
-        timings,
         reproductions,
         hints,
         fixes,
         contracts,
         // How many threads and processes look changes nothing; which inputs include a file is asked for each.
-        workload: _,
+        workload,
+        // What is told is decided of what is kept.
+        telling: _,
     } = options;
     let Contracts { stated, logged, told } = contracts;
-    if *timings == Timings::Measure || *reproductions == Reproductions::Draft || logged.is_some() {
+    if workload.timings == Timings::Measure || *reproductions == Reproductions::Draft || logged.is_some() {
         return None;
     }
     let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);

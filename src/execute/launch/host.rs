@@ -8,11 +8,11 @@
 //! What it declares is named `raceproof_…`, so that nothing of the user's is likely to meet it.
 
 use super::element::ElementType;
-use super::error::nearest;
 use super::record::{self, Given, Image, Record};
 use super::write::quoted_with;
 use super::{Argument, Blocks, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
 use crate::source::Language;
+use crate::source::spelling::nearest;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -53,7 +53,7 @@ mod values;
 mod write;
 
 pub use element::{ElementType, Number, Scalar};
-pub use error::{DescriptionError, Problem, nearest};
+pub use error::{DescriptionError, Problem};
 pub use values::{Random, Values};
 
 use crate::source::{Language, LineColumn};

@@ -2,11 +2,11 @@
 //!
 //! Every table is first searched for keys that mean nothing, in the order of the text; then each key is read.
 
-use super::error::nearest;
 use super::{
     Argument, Blocks, Buffer, Description, DescriptionError, ElementType, Launch, Number, Problem, Scalar, Value,
     Values, npy,
 };
+use crate::source::spelling::nearest;
 use crate::source::{LineColumn, LineIndex};
 use std::ops::Range;
 use std::path::Path;

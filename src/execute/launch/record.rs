@@ -6,9 +6,9 @@
 //! Deliberately absent: where members lie. Whoever reads the program says so, and the compiler compares the size.
 
 use super::element::Scalar;
-use super::error::nearest;
 use super::host::ParameterKind;
 use super::{Argument, Description, DescriptionError, Problem, Value};
+use crate::source::spelling::nearest;
 use crate::source::{Language, LineColumn};
 
 /// A struct as its kernel lays it out.

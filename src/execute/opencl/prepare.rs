@@ -3,9 +3,10 @@
 use super::job::{Argument, Buffer, Job, Launch, Value};
 use super::records::Extents;
 use crate::execute::launch::record::{self, Given, Record};
-use crate::execute::launch::{self, Blocks, Description, DescriptionError, ElementType, Number, Problem, nearest};
+use crate::execute::launch::{self, Blocks, Description, DescriptionError, ElementType, Number, Problem};
 use crate::instrument::opencl::{Kernel, Parameter, ParameterKind, Shared};
 use crate::source::Language;
+use crate::source::spelling::nearest;
 use std::path::PathBuf;
 
 /// A parameter that is a struct, as it is laid out.

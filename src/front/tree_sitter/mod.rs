@@ -96,6 +96,8 @@ fn whole_file(main: FileId, message: &str) -> Diagnostic {
         primary: Label { span: Span::new(main, 0, 0), text: String::new() },
         secondary: Vec::new(),
         notes: Vec::new(),
+        fix: None,
+        hidden: None,
     }
 }
 

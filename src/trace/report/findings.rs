@@ -1,7 +1,7 @@
 //! Conflicts as findings with places in the source.
 
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess, Telling, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model;
 use crate::source::discover::language_of;
@@ -104,7 +104,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         fix: None,
         launch: None,
         related: Vec::new(),
-        same: Same::Nowhere,
+        telling: Telling::default(),
     };
     let has_source = spans.iter().all(Option::is_some);
     Located { finding, has_source, sites, kernel: launch.kernel.clone(), language }

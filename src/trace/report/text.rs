@@ -29,6 +29,7 @@ pub fn check(outcome: &Outcome, findings: Findings, color: Color, out: &mut dyn 
             parse: Parse::Ok,
             kernels: vec![kernel_report(located.kernel, located.finding)],
             diagnostics: Vec::new(),
+            comments: Vec::new(),
             spent: Spent::default(),
             sources: sources.clone(),
         };

@@ -102,6 +102,8 @@ pub(super) struct ResultJson {
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) fixes: Vec<FixJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) suppressions: Vec<SuppressionJson>,
     #[serde(skip_serializing_if = "Properties::is_empty")]
     pub(super) properties: Properties,
 }
@@ -119,6 +121,15 @@ pub(super) struct Properties {
     witness: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     contents: Option<serde_json::Value>,
+}
+
+/// 3.35
+#[derive(Serialize)]
+pub(super) struct SuppressionJson {
+    pub(super) kind: &'static str,
+    pub(super) justification: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) location: Option<Location>,
 }
 
 /// 3.55

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::RuleId;
 use crate::diagnostic::render::{counted, printable};
-use crate::diagnostic::report::{FileReport, Finding, Report};
+use crate::diagnostic::report::{FileReport, Report};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ type Counts = BTreeMap<RuleId, usize>;
 
 /// How many files have findings.
 pub(super) fn files(report: &Report) -> usize {
-    report.files.iter().filter(|file| findings(file).next().is_some()).count()
+    report.files.iter().filter(|file| rules(file).next().is_some()).count()
 }
 
 /// `  3  a.cu: data-race 2, barrier-divergence 1`, a line for each file, and one for all.
@@ -23,11 +23,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows: Vec<(String, Counts)> = report
         .files
         .iter()
-        .map(|file| (file.path.display().to_string(), counts(findings(file))))
+        .map(|file| (file.path.display().to_string(), counts(rules(file))))
         .filter(|(_, counts)| !counts.is_empty())
         .collect();
     rows.sort_by_key(|(_, counts)| Reverse(total(counts)));
-    let all = counts(report.files.iter().flat_map(findings));
+    let all = counts(report.files.iter().flat_map(rules));
     let width = total(&all).to_string().len();
     for (path, counts) in rows.iter().take(MOST_FILES) {
         writeln!(out, "{:>width$}  {}: {}", total(counts), printable(path), words(counts))?;
@@ -40,13 +40,15 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:>width$}  in all: {of_all}", total(&all))
 }
 
-fn findings(file: &FileReport) -> impl Iterator<Item = &Finding> {
-    file.kernels.iter().flat_map(|kernel| kernel.told())
+/// The rule of each finding.
+fn rules(file: &FileReport) -> impl Iterator<Item = RuleId> {
+    let of_file = file.diagnostics.iter().filter(|it| it.is_finding()).map(|it| it.rule);
+    of_file.chain(file.kernels.iter().flat_map(|kernel| kernel.told()).map(|finding| finding.rule))
 }
 
-fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
+fn counts(rules: impl Iterator<Item = RuleId>) -> Counts {
     let mut counts = Counts::new();
-    findings.for_each(|finding| *counts.entry(finding.rule).or_default() += 1);
+    rules.for_each(|rule| *counts.entry(rule).or_default() += 1);
     counts
 }
 

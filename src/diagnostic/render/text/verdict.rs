@@ -7,6 +7,7 @@ use crate::diagnostic::report::{
     Assumption, AssumptionKind, Conjunct, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse,
     Race, Report, Same, Scope, ScopeKind,
 };
+use crate::diagnostic::suppression::{Hidden, HiddenCounts};
 use crate::source::{SourceMap, Span};
 use crate::work::Spent;
 
@@ -35,6 +36,7 @@ pub(super) fn verdict_words(kernel: &KernelReport, detail: Detail) -> String {
     }
     parts.extend(rest);
     parts.extend(told_with(kernel));
+    parts.extend(hidden_words(kernel.hidden().map(|(_, hidden)| hidden)));
     if kernel.spent != Spent::default() {
         parts.push(format!("{} ms", kernel.spent.all().time.as_millis()));
     }
@@ -141,13 +143,25 @@ fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String
 fn told_with(kernel: &KernelReport) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
     for finding in &kernel.findings {
-        let Same::Told(Instance { path, kernel, line }) = &finding.same else { continue };
+        let Same::Told(Instance { path, kernel, line }) = &finding.telling.same else { continue };
         let place = format!("{kernel} ({}:{line})", path.display());
         if !places.contains(&place) {
             places.push(place);
         }
     }
     (!places.is_empty()).then(|| format!("told with {}", listed(&places, MOST_NAMED)))
+}
+
+/// How many findings nobody wants to be told of, by who does not: "1 finding suppressed", "2 findings in the baseline".
+fn hidden_words<'a>(hidden: impl Iterator<Item = &'a Hidden>) -> Vec<String> {
+    let mut counts = HiddenCounts::default();
+    hidden.for_each(|hidden| counts.count(hidden));
+    let HiddenCounts { comments, baseline, settings } = counts;
+    let all = [(comments, "suppressed"), (baseline, "in the baseline"), (settings, "left out by settings")];
+    all.iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, by)| format!("{} {by}", counted(*count, "finding")))
+        .collect()
 }
 
 fn race_words(kernel: &KernelReport) -> &'static str {
@@ -245,6 +259,10 @@ pub(super) fn summary_line(report: &Report) -> String {
         if count > 0 {
             line = format!("{line}; {} {words}", counted(count, "file"));
         }
+    }
+    let hidden = hidden_words(report.files.iter().flat_map(FileReport::hidden).map(|(_, hidden)| hidden));
+    if !hidden.is_empty() {
+        line = format!("{line}; {}", hidden.join(", "));
     }
     line
 }

@@ -172,6 +172,8 @@ impl<'a> Converter<'a> {
             primary: Label { span, text: String::new() },
             secondary: Vec::new(),
             notes: Vec::new(),
+            fix: None,
+            hidden: None,
         });
     }
 
