@@ -56,6 +56,42 @@ fn a_race_is_told_and_gone_when_its_fix_is_applied() {
 }
 
 #[test]
+fn a_contract_is_stated_and_then_counts() {
+    let place = Place::with(&[]);
+    let mut editor = Editor::of(&place, json!({}));
+    editor.open(
+        "a.cu",
+        "__global__ void k(int *x) { x[threadIdx.x] = threadIdx.x; }\nvoid f(int n) { k<<<n, 64>>>(0); }\n",
+    );
+    let told = editor.told("a.cu");
+    let line = u32::try_from(told[0]["range"]["start"]["line"].as_u64().unwrap()).unwrap();
+    let actions = editor.actions("a.cu", line);
+    let state = actions.iter().find(|action| action["title"] == "state the contract of k: gridDim.x == 1");
+    editor.apply("a.cu", &state.unwrap_or_else(|| panic!("{actions:#?}")).clone());
+    let begin = "#include \"raceproof.h\"\n__global__ void k(int *x) {\n    RACEPROOF_REQUIRES(gridDim.x == 1);";
+    assert!(editor.text("a.cu").starts_with(begin), "{}", editor.text("a.cu"));
+    editor.end();
+}
+
+#[test]
+fn a_finding_is_suppressed_by_the_comment_that_is_offered() {
+    let place = Place::with(&[]);
+    let mut editor = Editor::of(&place, json!({}));
+    editor.open("a.cu", RACY);
+    assert_eq!(editor.told("a.cu").len(), 1);
+    let actions = editor.actions("a.cu", 3);
+    let suppress = actions.iter().find(|action| action["title"] == "suppress data-race here, with a reason").unwrap();
+    editor.apply("a.cu", &suppress.clone());
+    assert!(
+        editor.text("a.cu").contains("  // raceproof: ignore[data-race] say why\n  tile["),
+        "{}",
+        editor.text("a.cu")
+    );
+    assert_eq!(lines(&editor.told("a.cu")), []);
+    editor.end();
+}
+
+#[test]
 fn an_explanation_is_opened_and_a_wrong_rule_is_refused() {
     let place = Place::with(&[]);
     let mut editor = Editor::of(&place, json!({ "window": { "showDocument": { "support": true } } }));

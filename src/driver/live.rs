@@ -4,7 +4,7 @@
 //! is *quick*, with the front end of this process and without a solver, or *whole*, as `check` does it. Where a whole check has
 //! judged a kernel, a quick one says the same of it.
 //!
-//! Guarantees: a whole check says what [`check_source`](super::check_source) says of the same text with the same options. What is
+//! Guarantees: a whole check says what a run over that file alone says with the same options. What is
 //! kept is what the last text of each kind needs, so it does not grow with the number of checks.
 //!
 //! Deliberately absent: when to check, and what to do with a check that nobody waits for any more ([`leave`](crate::work::memory::leave)).
@@ -13,8 +13,8 @@ use super::front::FrontEnd;
 use super::isolate::{Panic, isolated};
 use super::memo::Memo;
 use super::options::{Fixes, Hints, Options, Reproductions, Settings};
-use super::{Checked, check_source_of_many};
-use crate::diagnostic::report::{FileReport, Fix};
+use super::{check_source_of_many, parallel};
+use crate::diagnostic::report::{FileReport, Fix, Report};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Live {
     ///
     /// # Errors
     /// raceproof failed on it as a whole.
-    pub fn check(&self, path: &Path, text: &str, options: &Options, pass: Pass) -> Result<Checked, Panic> {
+    pub fn check(&self, path: &Path, text: &str, options: &Options, pass: Pass) -> Result<Report, Panic> {
         let options = pass.options(options);
         let memo = match pass {
             Pass::Quick => &self.quick,
@@ -74,7 +74,9 @@ impl Live {
         };
         let checked = isolated(|| check_source_of_many(path, text, &options, Some(memo), None));
         memo.forget_unasked();
-        checked
+        let mut report = Report { files: vec![checked?.report] };
+        parallel::tell(&mut report, &options);
+        Ok(report)
     }
 
     /// Files beside the text are no longer what they were.
@@ -98,28 +100,31 @@ pub fn fix(path: &Path, text: &str, options: &Options, (kernel, line): (&str, u3
 mod tests {
     use super::*;
     use crate::diagnostic::render::json;
-    use crate::diagnostic::report::Report;
-    use crate::driver::check_source;
+    use crate::driver::parallel::{Input, Unwatched, check_all};
 
     const TEXT: &str = "__global__ void one(int *y) { y[threadIdx.x] = 1; }
 __global__ void two(int *y) { y[threadIdx.x / 2] = 2; }
 int main() { one<<<1, 32>>>(0); two<<<1, 32>>>(0); }
 ";
 
-    fn in_json(report: FileReport) -> String {
+    fn in_json(report: &Report) -> String {
         let mut text = Vec::new();
-        json::render(&Report { files: vec![report] }, &mut text).expect("memory can be written");
+        json::render(report, &mut text).expect("memory can be written");
         String::from_utf8(text).expect("JSON is UTF-8")
     }
 
     #[test]
     fn whatever_was_checked_before_a_check_says_what_a_fresh_one_says() {
         let (live, options, path) = (Live::default(), Options::default(), Path::new("a.cu"));
-        let texts = [TEXT.to_owned(), TEXT.replace("/ 2", "* 2"), format!("\n// moved\n{TEXT}"), TEXT.to_owned()];
+        let suppressed =
+            TEXT.replace(" y[threadIdx.x / 2]", "\n// raceproof: ignore[data-race] why\ny[threadIdx.x / 2]");
+        let texts =
+            [TEXT.to_owned(), TEXT.replace("/ 2", "* 2"), format!("\n// moved\n{TEXT}"), suppressed, TEXT.to_owned()];
         for text in texts {
             for pass in [Pass::Quick, Pass::Whole] {
-                let checked = live.check(path, &text, &options, pass).unwrap();
-                assert_eq!(in_json(checked.report), in_json(check_source(path, &text, &options).report), "{text}");
+                let report = live.check(path, &text, &options, pass).unwrap();
+                let fresh = check_all(&[Input::Text(path.into(), text.clone().into())], &options, &Unwatched).report;
+                assert_eq!(in_json(&report), in_json(&fresh), "{text}");
             }
         }
     }

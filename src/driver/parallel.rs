@@ -242,6 +242,33 @@ impl Telling {
         let repeats = if is_shard { Repeats::WhereFound } else { Repeats::Once };
         Telling { repeats, judged: judged(options), baseline: options.telling.baseline.clone() }
     }
+
+    /// Leaves in a report what is to be told, and adds what is to be said of comments.
+    fn tell(&self, report: &mut Report, extent: Extent) {
+        suppress::hide(report);
+        let rules = if extent == Extent::Whole { self.judged.rules.clone() } else { BTreeSet::new() };
+        suppress::tell(report, &Judged { rules, ..self.judged.clone() });
+        if let Some(baseline) = &self.baseline {
+            baseline.hide(report);
+        }
+        if self.repeats == Repeats::Once {
+            repeats::tell_once(report);
+        }
+    }
+}
+
+/// How much of what was to be checked a report has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All of it.
+    Whole,
+    /// A part.
+    Part,
+}
+
+/// Makes of what was found in files, of which none is left out, what a run over them tells.
+pub(super) fn tell(report: &mut Report, options: &Options) {
+    Telling::of(options).tell(report, Extent::Whole);
 }
 
 /// Of which comments it can be said that they suppress nothing: of none where a part of the files was left out.
@@ -289,17 +316,9 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: &Telling) -> Run {
         }
         run.drafts.push(outcome.drafts);
     }
-    suppress::hide(&mut run.report);
     // What was not checked, or not read, may hold what a comment suppresses.
     let is_whole = run.unfinished == 0 && run.problems.is_empty();
-    let rules = if is_whole { telling.judged.rules.clone() } else { BTreeSet::new() };
-    suppress::tell(&mut run.report, &Judged { rules, ..telling.judged.clone() });
-    if let Some(baseline) = &telling.baseline {
-        baseline.hide(&mut run.report);
-    }
-    if telling.repeats == Repeats::Once {
-        repeats::tell_once(&mut run.report);
-    }
+    telling.tell(&mut run.report, if is_whole { Extent::Whole } else { Extent::Part });
     run
 }
 

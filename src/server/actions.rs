@@ -4,14 +4,25 @@
 use super::commands;
 use super::positions::Encoding;
 use super::texts::Text;
-use crate::diagnostic::render::editor::{Remark, contract};
-use crate::diagnostic::report::{FileReport, Fix, KernelReport};
-use crate::diagnostic::vocabulary::Vocabulary;
+use crate::diagnostic::render::editor::Remark;
+use crate::diagnostic::report::{Conjunct, ContractKind, FileReport, Fix, KernelReport};
 use crate::source::{LineIndex, Span};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Command, Diagnostic, Position, Range, TextEdit, Uri, WorkspaceEdit,
 };
 use std::collections::HashMap;
+
+/// The header that annotations are in.
+const HEADER: &str = "raceproof.h";
+
+/// Whether an action is what most would choose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Preference {
+    /// It is.
+    Preferred,
+    /// It depends on what is meant.
+    OneOfSeveral,
+}
 
 /// A text for which actions are wanted.
 pub(super) struct Subject<'s> {
@@ -33,32 +44,36 @@ impl Subject<'_> {
         fix: Option<&Fix>,
     ) -> Vec<CodeActionOrCommand> {
         let mut actions = Vec::new();
-        let quick = |title: String, edits: Vec<TextEdit>, is_preferred: bool| {
+        let quick = |title: String, edits: Vec<TextEdit>, preference: Preference| {
             CodeActionOrCommand::CodeAction(CodeAction {
                 title,
                 kind: Some(CodeActionKind::QUICKFIX),
                 diagnostics: Some(vec![diagnostic.clone()]),
                 edit: Some(self.edit(edits)),
-                is_preferred: Some(is_preferred),
+                is_preferred: Some(preference == Preference::Preferred),
                 ..CodeAction::default()
             })
         };
-        if let Some(fix) = fix {
+        if let Some(fix) = fix.or(remark.fix.as_ref()) {
             let edits =
                 fix.edits.iter().map(|edit| TextEdit { range: self.range(edit.span), new_text: edit.text.clone() });
-            actions.push(quick(fix.message.clone(), edits.collect(), true));
+            actions.push(quick(fix.message.clone(), edits.collect(), Preference::Preferred));
         }
         let kernel = remark.kernel.as_ref().and_then(|name| self.file.kernels.iter().find(|it| it.name == *name));
-        if let Some((title, edit)) = kernel.and_then(|kernel| self.statement(kernel)) {
-            actions.push(quick(title, vec![edit], false));
+        if let Some((title, edits)) = kernel.and_then(|kernel| self.statement(kernel)) {
+            actions.push(quick(title, edits, Preference::OneOfSeveral));
         }
-        if let Some(rule) = remark.rule {
+        if let Some(rule) = remark.rule.filter(|_| remark.kernel.is_some()) {
             let line = diagnostic.range.start.line;
             let indent = self.indent(line);
             let new_text = format!("{indent}// raceproof: ignore[{}] say why\n", rule.name());
             let start = Position::new(line, 0);
             let edit = TextEdit { range: Range::new(start, start), new_text };
-            actions.push(quick(format!("suppress {} here, with a reason", rule.name()), vec![edit], false));
+            actions.push(quick(
+                format!("suppress {} here, with a reason", rule.name()),
+                vec![edit],
+                Preference::OneOfSeveral,
+            ));
             let title = format!("explain {}", rule.name());
             let arguments = Some(vec![rule.name().into()]);
             actions.push(CodeActionOrCommand::Command(Command {
@@ -89,18 +104,26 @@ impl Subject<'_> {
         &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// The contract of a kernel as its first statements, and what is said of that.
-    fn statement(&self, kernel: &KernelReport) -> Option<(String, TextEdit)> {
-        let conditions = contract(kernel);
-        if conditions.is_empty() || kernel.path.is_some() {
+    /// The contract of a kernel as its first statements, and what is said of that. Conditions that are no expressions cannot be stated so.
+    fn statement(&self, kernel: &KernelReport) -> Option<(String, Vec<TextEdit>)> {
+        let contract = kernel.contract.as_ref().filter(|contract| contract.is_plausible && kernel.path.is_none())?;
+        let conditions: Vec<&Conjunct> = contract.to_keep().collect();
+        let is_expression = |it: &&Conjunct| it.kind != ContractKind::Data && !it.text.contains(" is a ");
+        if conditions.is_empty() || !conditions.iter().all(is_expression) {
             return None;
         }
-        let words = Vocabulary::of(self.file.language);
-        let at = body(&self.text.text, &self.text.lines, kernel)?;
-        let stated = conditions.iter().map(|condition| format!("\n    {}({condition});", words.assumption));
-        let position = self.encoding.position(&self.text.text, &self.text.lines, at);
-        let edit = TextEdit { range: Range::new(position, position), new_text: stated.collect() };
-        Some((format!("state the contract of {}: {}", kernel.name, conditions.join(" and ")), edit))
+        let text = &self.text.text;
+        let insertion = |at: usize, new_text: String| {
+            let position = self.encoding.position(text, &self.text.lines, at);
+            TextEdit { range: Range::new(position, position), new_text }
+        };
+        let stated = conditions.iter().map(|condition| format!("\n    RACEPROOF_REQUIRES({});", condition.text));
+        let mut edits = vec![insertion(body(text, &self.text.lines, kernel)?, stated.collect())];
+        if !text.contains(HEADER) {
+            edits.insert(0, insertion(0, format!("#include \"{HEADER}\"\n")));
+        }
+        let words: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
+        Some((format!("state the contract of {}: {}", kernel.name, words.join(" and ")), edits))
     }
 }
 

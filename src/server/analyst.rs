@@ -185,8 +185,7 @@ impl Shared {
         let is_left = state.at_work.take().is_some_and(|at_work| at_work.is_left);
         match checked {
             _ if is_left => None,
-            Ok(Ok(checked)) => Some(Ok(Report { files: vec![checked.report] })),
-            Ok(Err(panic)) => Some(Err(panic)),
+            Ok(outcome) => Some(outcome),
             // Other work holds the memory: it is done again when that may have ended.
             Err(SetAside) => {
                 let Job { path, version, text, options, pass } = job;

@@ -6,7 +6,7 @@
 use super::order::{Item, items};
 use super::places::{expansion_note, primary_label, reason_label, related_note, same_note, secondary_label, sentence};
 use super::text::{self, Detail};
-use crate::diagnostic::report::{Divergence, Finding, KernelReport, Race, Report, Unknown};
+use crate::diagnostic::report::{Divergence, Finding, Fix, KernelReport, Race, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
@@ -28,6 +28,8 @@ pub struct Remark {
     pub related: Vec<(Span, String)>,
     /// The name of the kernel, if it is about one.
     pub kernel: Option<String>,
+    /// What ends it, if that is known already.
+    pub fix: Option<Fix>,
 }
 
 /// All that is said of a file, the gravest first.
@@ -53,6 +55,7 @@ fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Remark {
         message: lines.join("\n"),
         related: diagnostic.secondary.iter().map(|label| (label.span, label.text.clone())).collect(),
         kernel: None,
+        fix: diagnostic.fix.clone(),
     }
 }
 
@@ -84,6 +87,7 @@ fn of_finding(finding: &Finding, kernel: Option<&KernelReport>, sources: &Source
         message: lines.join("\n"),
         related,
         kernel: kernel.map(|kernel| kernel.name.clone()),
+        fix: finding.fix.clone(),
     }
 }
 
@@ -96,6 +100,7 @@ fn of_unknown(unknown: &Unknown, kernel: &KernelReport) -> Remark {
         message: kernel.about(unknown),
         related: Vec::new(),
         kernel: Some(kernel.name.clone()),
+        fix: None,
     }
 }
 
