@@ -30,6 +30,7 @@
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`run`]: programs that are built and executed on the machine's own compiler.
 //! - [`schedule`]: faults that only some orders of blocks and threads show, and deadlocks, through the real binary.
+//! - [`settings`]: `raceproof.toml`, through the real binary.
 //! - [`show`]: what intermediate forms look like.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`stand_in`]: builds of users, with make and CMake, through the real binary in the place of nvcc.
@@ -82,6 +83,7 @@ mod resolution;
 mod rules;
 mod run;
 mod schedule;
+mod settings;
 mod show;
 mod solver;
 mod stand_in;

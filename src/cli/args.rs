@@ -10,6 +10,7 @@ mod keeping;
 mod mutating;
 mod scheduling;
 mod serving;
+mod settings;
 mod sharing;
 mod telling;
 mod tracing;
@@ -21,6 +22,7 @@ pub(super) use keeping::{CacheArgs, CachePlace, CleanArgs};
 pub(super) use mutating::MutateArgs;
 pub(super) use scheduling::{Compare, ScheduleArgs};
 pub(super) use serving::LspArgs;
+pub(super) use settings::SettingsArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 pub(super) use telling::BaselineArgs;
 
@@ -120,6 +122,8 @@ pub(super) struct CheckArgs {
     pub(super) proof: ProofArgs,
     #[command(flatten)]
     pub(super) baseline: BaselineArgs,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
     /// Insert barriers into the files where they are certain to end races; what is reported is then about the new text
     #[arg(long, help_heading = "Output")]
     pub(super) fix: bool,

@@ -6,7 +6,9 @@ use super::failing::{exit_of, fails};
 use super::fix;
 use super::interrupt::Interrupt;
 use super::output::{color, complain, remark, terminal_width, to_stdout, warn};
+use super::plan::Plan;
 use super::progress::Bar;
+use super::settings::{self, Sources};
 use super::shard;
 use super::wanted::{kernels, kernels_missing, params_missing};
 use super::{baseline, changed};
@@ -15,39 +17,54 @@ use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
 use crate::driver::options::{Options, Part};
-use crate::driver::parallel::{Input, Problem, Run, check_until};
+use crate::driver::parallel::{Input, Problem, Progress, Run, check_groups};
 use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
 use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::discover;
 use crate::work::{Spent, Stage, Tally};
 use anyhow::{Context, Result, ensure};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs the command.
-pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
-    let mut options = super::options::for_check(args)?;
+pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
+    if typed.settings.settings_schema {
+        return printed(&settings::schema());
+    }
+    let sources = Sources::of(typed, arguments)?;
+    if let Some(file) = &typed.settings.show_settings {
+        return printed(&settings::show(&sources, file.as_deref())?);
+    }
+    let args = &sources.of_run()?;
+    let (mut inputs, mut exit) = inputs(args, &sources)?;
+    if args.settings.show_files {
+        let lines = inputs.iter().map(|input| format!("{}\n", input.path().display()));
+        return printed(&lines.collect::<String>());
+    }
+    let mut plan = Plan::of(&sources, args, &inputs)?;
+    let mut options = plan.options();
     for problem in options.contracts.logged.iter().flat_map(|logged| &logged.problems) {
         warn(&format!("--launches: {problem}; launches may be missing"));
     }
-    let (mut inputs, mut exit) = inputs(args)?;
     if let Some(revision) = &args.work.changed_since {
         changed::choose(revision, &mut inputs, &mut options)?;
     }
-    let share = shard::take(args, &mut inputs, &mut options)?;
+    let share = shard::take(args, &sources.files(), &mut inputs, &mut options)?;
+    plan.choose(&inputs, &options);
     let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
     let interrupt = Interrupt::listen();
-    let mut run = checked(args, &inputs, &options, &interrupt);
+    let mut run = checked(args, &inputs, &plan, &interrupt);
     if args.fix && run.unfinished == 0 {
         let (changed, outcome) = fix::write(&run.report);
         exit = exit.max(outcome);
         if changed > 0 {
-            run = checked(args, &inputs, &options, &interrupt);
+            run = checked(args, &inputs, &plan, &interrupt);
         }
     }
     for error in store.map_or_else(Vec::new, |mut store| write_all(&mut run, &mut store)) {
@@ -90,8 +107,14 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     Ok(exit)
 }
 
+/// A text that is all that was asked for.
+fn printed(text: &str) -> Result<Exit> {
+    to_stdout(|out| out.write_all(text.as_bytes())).context("cannot write to standard output")?;
+    Ok(Exit::Clean)
+}
+
 /// What to check. A path that gives nothing is complained about, and the others are checked all the same.
-fn inputs(args: &CheckArgs) -> Result<(Vec<Input>, Exit)> {
+fn inputs(args: &CheckArgs, sources: &Sources) -> Result<(Vec<Input>, Exit)> {
     let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
     let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let (files, errors) = discover(&paths);
@@ -99,7 +122,13 @@ fn inputs(args: &CheckArgs) -> Result<(Vec<Input>, Exit)> {
         complain(&error.to_string());
     }
     ensure!(!args.fix || !args.paths.iter().any(|path| is_stdin(&path)), "--fix: standard input is no file");
-    let mut inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
+    let mut inputs: Vec<Input> = Vec::new();
+    for file in files {
+        // What is named is checked, whatever settings say.
+        if paths.contains(&file) || !sources.excludes(&file)? {
+            inputs.push(Input::File(file));
+        }
+    }
     if args.paths.iter().any(|path| is_stdin(&path)) {
         let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
         inputs.insert(0, Input::Text(name, read_stdin()?));
@@ -116,10 +145,11 @@ pub(super) fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn checked(args: &CheckArgs, inputs: &[Input], options: &Options, interrupt: &Interrupt) -> Run {
+fn checked(args: &CheckArgs, inputs: &[Input], plan: &Plan, interrupt: &Interrupt) -> Run {
     let interrupt = interrupt.clone();
     let bar = if args.output.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs, interrupt) };
-    let run = check_until(inputs.to_vec(), options.clone(), Arc::clone(&bar) as Arc<_>);
+    let progress: Arc<dyn Progress + Send> = Arc::clone(&bar) as Arc<_>;
+    let run = check_groups(plan.groups(inputs), &progress);
     bar.finish();
     run
 }

@@ -35,9 +35,11 @@ mod mutate;
 mod nvcc;
 mod options;
 mod output;
+mod plan;
 mod progress;
 mod run;
 mod schedule;
+mod settings;
 mod shard;
 mod show;
 mod trace;
@@ -86,7 +88,8 @@ impl From<Exit> for ExitCode {
 
 /// Runs the command line `arguments` (the program's name first).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(nvcc::named(arguments)) {
+    let arguments: Vec<OsString> = nvcc::named(arguments).into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors and go to standard output; a closed pipe is nobody's concern here.
@@ -98,7 +101,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return header::print_directory().unwrap_or_else(|error| output::failed(&error)).into();
     };
     let outcome = match command {
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => check::run(&args, arguments),
         Command::Show(args) => show::run(&args),
         Command::Instrument(args) => instrument::run(&args),
         Command::Run(args) => run::run(args),

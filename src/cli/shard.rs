@@ -37,7 +37,12 @@ pub(super) struct Share {
 }
 
 /// Leaves of the inputs those that are the share of this process, if only a share is asked for.
-pub(super) fn take(args: &CheckArgs, inputs: &mut Vec<Input>, options: &mut Options) -> Result<Option<Share>> {
+pub(super) fn take(
+    args: &CheckArgs,
+    settings_files: &[PathBuf],
+    inputs: &mut Vec<Input>,
+    options: &mut Options,
+) -> Result<Option<Share>> {
     let Some(portion) = args.work.shard else { return Ok(None) };
     let is_merged = matches!(args.output.format, Format::Json | Format::Sarif);
     ensure!(is_merged, "--shard: what is merged is JSON or SARIF; add --format json or --format sarif");
@@ -48,7 +53,7 @@ pub(super) fn take(args: &CheckArgs, inputs: &mut Vec<Input>, options: &mut Opti
     let run = Fingerprint {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         inputs: hash,
-        options: of_options(args),
+        options: of_options(args, settings_files),
         tools: tools(options),
     };
     let positions = dealt(&weights, portion);
@@ -130,7 +135,7 @@ fn of_inputs(files: &[PathBuf]) -> (String, Vec<u64>) {
 }
 
 /// Of what was typed, but for what changes no verdict, and of the files that options name.
-fn of_options(args: &CheckArgs) -> String {
+fn of_options(args: &CheckArgs, settings_files: &[PathBuf]) -> String {
     let CheckArgs {
         paths,
         source,
@@ -139,6 +144,7 @@ fn of_options(args: &CheckArgs) -> String {
         judging,
         proof,
         baseline,
+        settings,
         fix: _,
         output: _,
         reproduce: _,
@@ -146,9 +152,10 @@ fn of_options(args: &CheckArgs) -> String {
         work: _,
     } = args;
     let mut hash = Hash::new();
-    let judged = format!("{paths:?} {source:?} {launch:?} {judging:?} {proof:?} {baseline:?}");
+    let judged = format!("{paths:?} {source:?} {launch:?} {judging:?} {proof:?} {baseline:?} {settings:?}");
     hash.part(judged.as_bytes());
     hash.part(format!("{timings}").as_bytes());
+    settings_files.iter().for_each(|path| hash.part(&bytes(path)));
     let commands = source.build.as_deref().map(|build| build.join("compile_commands.json"));
     let named =
         [proof.contracts.as_deref(), proof.launches.as_deref(), baseline.baseline.as_deref(), commands.as_deref()];

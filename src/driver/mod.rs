@@ -60,7 +60,7 @@ pub use crate::calculus::platform as limits;
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
 pub use crate::preprocess::commands::CompileCommands;
-pub use crate::suppress::baseline;
+pub use crate::suppress::{baseline, rules};
 pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;

@@ -9,6 +9,7 @@ use super::store::Store;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 use crate::suppress::baseline::Baseline;
+use crate::suppress::rules::RuleSettings;
 
 pub use crate::judge::Effort;
 pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
@@ -59,6 +60,8 @@ pub struct Options {
 pub struct Telling {
     /// Those that are known already.
     pub baseline: Option<Arc<Baseline>>,
+    /// What settings make of rules.
+    pub rules: Arc<RuleSettings>,
 }
 
 /// Who does which part of the work.
@@ -86,6 +89,8 @@ pub enum Part {
     Shard(Arc<[PathBuf]>),
     /// A part of these, of which nobody checks the rest.
     Chosen(Arc<[PathBuf]>),
+    /// A part of these, of which this process checks the rest with other options.
+    Group(Arc<[PathBuf]>),
 }
 
 impl Part {
@@ -93,7 +98,7 @@ impl Part {
     pub fn of(&self) -> Option<&[PathBuf]> {
         match self {
             Part::All => None,
-            Part::Shard(all) | Part::Chosen(all) => Some(all),
+            Part::Shard(all) | Part::Chosen(all) | Part::Group(all) => Some(all),
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::source::dependencies::{at_work, recording, working_for};
 pub use crate::source::disk::{Unread, decode, read_source as read};
 use crate::source::{SourceMap, Span};
 use crate::suppress::baseline::Baseline;
+use crate::suppress::rules::RuleSettings;
 use crate::suppress::{self, Judged};
 use crate::work::Spent;
 use crate::work::memory::{self, SetAside, TooMuch};
@@ -127,10 +128,10 @@ struct Shared {
 }
 
 impl Shared {
-    fn of(inputs: &[Input], options: &Options) -> Shared {
+    fn of(inputs: &[(usize, Input)], options: &Options) -> Shared {
         let files: Vec<&Path> = match options.workload.part.of() {
             Some(all) => all.iter().map(PathBuf::as_path).collect(),
-            None => inputs.iter().filter_map(Input::on_disk).collect(),
+            None => inputs.iter().filter_map(|(_, input)| input.on_disk()).collect(),
         };
         let is_alone = files.len().max(inputs.len()) <= 1 || inputs.is_empty();
         Shared {
@@ -144,18 +145,51 @@ impl Shared {
 /// Checks all inputs; results stand in the order of the inputs. Any worker may take any one of them (`with_max_len`):
 /// in longer pieces, a few costly files leave the other workers idle at the end.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
+    let inputs = numbered(inputs.to_vec());
     let outcomes = Mutex::new(Vec::from_iter(inputs.iter().map(|_| None)));
-    check_each(inputs, options, progress, &outcomes);
-    gathered(taken(&outcomes), &Telling::of(options))
+    check_each(&inputs, options, progress, &outcomes);
+    gathered(vec![Share { inputs: positions(&inputs), outcomes: taken(&outcomes), telling: Telling::of(options) }])
+}
+
+/// Inputs of a run that are checked with options of their own, each with its position in the run.
+pub struct Group {
+    /// The inputs.
+    pub inputs: Vec<(usize, Input)>,
+    /// The options.
+    pub options: Options,
+}
+
+/// Checks the groups of a run one after the other, as [`check_until`] does.
+pub fn check_groups(groups: Vec<Group>, progress: &Arc<dyn Progress + Send>) -> Run {
+    let parts = groups.into_iter().map(|Group { inputs, options }| {
+        let (inputs_of, telling) = (positions(&inputs), Telling::of(&options));
+        Share { inputs: inputs_of, outcomes: outcomes_until(inputs, options, Arc::clone(progress)), telling }
+    });
+    gathered(parts.collect())
+}
+
+fn numbered(inputs: Vec<Input>) -> Vec<(usize, Input)> {
+    inputs.into_iter().enumerate().collect()
+}
+
+fn positions(inputs: &[(usize, Input)]) -> Vec<usize> {
+    inputs.iter().map(|(position, _)| *position).collect()
 }
 
 /// The same on threads of their own, which are left to themselves once [`Progress::stops`] says so: the inputs that are done by
 /// then are told within moments, however long others take. No child process can be started after that ([`children`]); whoever
 /// asked is expected to end this one.
 pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progress + Send>) -> Run {
+    check_groups(vec![Group { inputs: numbered(inputs), options }], &progress)
+}
+
+fn outcomes_until(
+    inputs: Vec<(usize, Input)>,
+    options: Options,
+    progress: Arc<dyn Progress + Send>,
+) -> Vec<Option<Outcome>> {
     let outcomes = Arc::new(Mutex::new(Vec::from_iter(inputs.iter().map(|_| None))));
     let (end, ended) = mpsc::channel::<()>();
-    let telling = Telling::of(&options);
     let work = {
         let (outcomes, progress) = (Arc::clone(&outcomes), Arc::clone(&progress));
         move || {
@@ -168,32 +202,32 @@ pub fn check_until(inputs: Vec<Input>, options: Options, progress: Arc<dyn Progr
     while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if progress.stops() {
             children::end_all();
-            return gathered(taken(&outcomes), &telling);
+            return taken(&outcomes);
         }
     }
     if let Err(panic) = worker.join() {
         resume_unwind(panic);
     }
-    gathered(taken(&outcomes), &telling)
+    taken(&outcomes)
 }
 
 type Outcomes = Mutex<Vec<Option<Outcome>>>;
 
-fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
+fn check_each(inputs: &[(usize, Input)], options: &Options, progress: &dyn Progress, outcomes: &Outcomes) {
     memory::bounded(options.workload.memory);
     let mut shared = Shared::of(inputs, options);
-    let check = |(position, input), shared: &Shared| {
-        let outcome = crash::working_at(position, || check_one((position, input), options, shared, progress));
+    let check = |(place, (position, input)): (usize, &(usize, Input)), shared: &Shared| {
+        let outcome = crash::working_at(*position, || check_one((*position, input), options, shared, progress));
         // Who was left to itself has no place any more.
-        if let Some(place) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(position) {
-            *place = outcome;
+        if let Some(known) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+            *known = outcome;
         }
     };
     let set_aside = Mutex::new(BTreeSet::new());
     on_workers(options.workload.jobs, || {
-        inputs.par_iter().enumerate().with_max_len(1).for_each(|(position, input)| {
-            if let Err(SetAside) = memory::task(|| check((position, input), &shared)) {
-                set_aside.lock().unwrap_or_else(PoisonError::into_inner).insert(position);
+        inputs.par_iter().enumerate().with_max_len(1).for_each(|(place, input)| {
+            if let Err(SetAside) = memory::task(|| check((place, input), &shared)) {
+                set_aside.lock().unwrap_or_else(PoisonError::into_inner).insert(place);
             }
         });
     });
@@ -205,8 +239,8 @@ fn check_each(inputs: &[Input], options: &Options, progress: &dyn Progress, outc
     shared.memo = None;
     on_workers(Some(1), || {
         memory::alone(|| {
-            for position in set_aside {
-                let alone = memory::task(|| check((position, &inputs[position]), &shared));
+            for place in set_aside {
+                let alone = memory::task(|| check((place, &inputs[place]), &shared));
                 debug_assert!(alone.is_ok(), "nothing else is under way");
             }
         });
@@ -225,6 +259,8 @@ struct Telling {
     judged: Judged,
     /// Findings that are known already.
     baseline: Option<Arc<Baseline>>,
+    /// What settings make of rules.
+    rules: Arc<RuleSettings>,
 }
 
 /// Whether findings that several kernels have are told once.
@@ -240,20 +276,8 @@ impl Telling {
     fn of(options: &Options) -> Telling {
         let is_shard = matches!(options.workload.part, Part::Shard(_));
         let repeats = if is_shard { Repeats::WhereFound } else { Repeats::Once };
-        Telling { repeats, judged: judged(options), baseline: options.telling.baseline.clone() }
-    }
-
-    /// Leaves in a report what is to be told, and adds what is to be said of comments.
-    fn tell(&self, report: &mut Report, extent: Extent) {
-        suppress::hide(report);
-        let rules = if extent == Extent::Whole { self.judged.rules.clone() } else { BTreeSet::new() };
-        suppress::tell(report, &Judged { rules, ..self.judged.clone() });
-        if let Some(baseline) = &self.baseline {
-            baseline.hide(report);
-        }
-        if self.repeats == Repeats::Once {
-            repeats::tell_once(report);
-        }
+        let (baseline, rules) = (options.telling.baseline.clone(), Arc::clone(&options.telling.rules));
+        Telling { repeats, judged: judged(options), baseline, rules }
     }
 }
 
@@ -268,13 +292,15 @@ enum Extent {
 
 /// Makes of what was found in files, of which none is left out, what a run over them tells.
 pub(super) fn tell(report: &mut Report, options: &Options) {
-    Telling::of(options).tell(report, Extent::Whole);
+    let of_parts = vec![0; report.files.len()];
+    tell_of_parts(report, (&[Telling::of(options)], &of_parts), Extent::Whole);
 }
 
 /// Of which comments it can be said that they suppress nothing: of none where a part of the files was left out.
 fn judged(options: &Options) -> Judged {
     let part = options.workload.part.of();
-    let rules = if part.is_none() { sought(options) } else { BTreeSet::new() };
+    let is_whole = matches!(options.workload.part, Part::All | Part::Group(_));
+    let rules = if is_whole { sought(options) } else { BTreeSet::new() };
     let elsewhere = part.unwrap_or_default().iter().map(|path| normalized(path)).collect();
     Judged { rules, elsewhere }
 }
@@ -296,13 +322,30 @@ pub fn sought(options: &Options) -> BTreeSet<RuleId> {
     RuleId::ALL.into_iter().filter(|rule| is_whole && is_sought(rule)).collect()
 }
 
-fn gathered(outcomes: Vec<Option<Outcome>>, telling: &Telling) -> Run {
+/// What came of some inputs of a run, and how it is told.
+struct Share {
+    /// The positions of the inputs.
+    inputs: Vec<usize>,
+    outcomes: Vec<Option<Outcome>>,
+    telling: Telling,
+}
+
+fn gathered(parts: Vec<Share>) -> Run {
     let mut run = Run::default();
-    for outcome in outcomes {
-        let Some(outcome) = outcome else {
-            run.unfinished += 1;
-            continue;
-        };
+    let mut tellings = Vec::new();
+    let mut done: Vec<(usize, usize, Outcome)> = Vec::new();
+    for (number, Share { inputs, outcomes, telling }) in parts.into_iter().enumerate() {
+        for (position, outcome) in inputs.into_iter().zip(outcomes) {
+            match outcome {
+                Some(outcome) => done.push((position, number, outcome)),
+                None => run.unfinished += 1,
+            }
+        }
+        tellings.push(telling);
+    }
+    done.sort_by_key(|(position, ..)| *position);
+    let mut of_parts = Vec::new();
+    for (_, part, outcome) in done {
         run.report.files.push(outcome.file);
         // A kernel in a header is met in several units.
         let is_new = |problem: &Problem, known: &[Problem]| match problem {
@@ -315,11 +358,35 @@ fn gathered(outcomes: Vec<Option<Outcome>>, telling: &Telling) -> Run {
             }
         }
         run.drafts.push(outcome.drafts);
+        of_parts.push(part);
     }
     // What was not checked, or not read, may hold what a comment suppresses.
     let is_whole = run.unfinished == 0 && run.problems.is_empty();
-    telling.tell(&mut run.report, if is_whole { Extent::Whole } else { Extent::Part });
+    let extent = if is_whole { Extent::Whole } else { Extent::Part };
+    tell_of_parts(&mut run.report, (&tellings, &of_parts), extent);
     run
+}
+
+/// Decides what is told of each file, which is of that part of the run.
+fn tell_of_parts(report: &mut Report, (tellings, of_parts): (&[Telling], &[usize]), extent: Extent) {
+    let Some(first) = tellings.first() else { return };
+    suppress::hide(report);
+    // What one part does not look for may be in it.
+    let is_sought = |rule: &RuleId| {
+        extent == Extent::Whole && tellings.iter().all(|telling| telling.judged.rules.contains(rule))
+    };
+    let rules = RuleId::ALL.into_iter().filter(is_sought).collect();
+    let elsewhere = if tellings.len() > 1 { BTreeSet::new() } else { first.judged.elsewhere.clone() };
+    suppress::tell(report, &Judged { rules, elsewhere });
+    for (file, &part) in report.files.iter_mut().zip(of_parts) {
+        tellings[part].rules.apply(file);
+    }
+    if let Some(baseline) = &first.baseline {
+        baseline.hide(report);
+    }
+    if first.repeats == Repeats::Once {
+        repeats::tell_once(report);
+    }
 }
 
 /// What `work` makes of each item, in their order: on the workers of the run, or on this thread if it is none of them

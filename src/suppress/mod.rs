@@ -4,6 +4,7 @@
 //! - [`scan`]: the comments of a text, and what each is about.
 //! - [`apply`]: which findings they reach.
 //! - [`baseline`]: findings that a tree has today.
+//! - [`rules`]: what settings make of rules.
 //! - [`told`]: what is wrong with a comment, and which of them suppress nothing.
 //!
 //! Guarantees: no verdict changes, and no finding is lost: what is suppressed stays in the report with the comment that does it.
@@ -15,6 +16,7 @@
 mod apply;
 pub mod baseline;
 mod comment;
+pub mod rules;
 mod scan;
 mod told;
 
