@@ -372,9 +372,8 @@ fn tell_of_parts(report: &mut Report, (tellings, of_parts): (&[Telling], &[usize
     let Some(first) = tellings.first() else { return };
     suppress::hide(report);
     // What one part does not look for may be in it.
-    let is_sought = |rule: &RuleId| {
-        extent == Extent::Whole && tellings.iter().all(|telling| telling.judged.rules.contains(rule))
-    };
+    let is_sought =
+        |rule: &RuleId| extent == Extent::Whole && tellings.iter().all(|telling| telling.judged.rules.contains(rule));
     let rules = RuleId::ALL.into_iter().filter(is_sought).collect();
     let elsewhere = if tellings.len() > 1 { BTreeSet::new() } else { first.judged.elsewhere.clone() };
     suppress::tell(report, &Judged { rules, elsewhere });

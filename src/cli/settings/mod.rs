@@ -210,7 +210,7 @@ impl Sources {
         let matches = Cli::command().try_get_matches_from(all);
         let matches = matches.map_err(|error| anyhow!("{}: {}", about(), told(&error)))?;
         let cli = Cli::from_arg_matches(&matches).map_err(|error| anyhow!("{}: {}", about(), told(&error)))?;
-        let Typed::Check(mut args) = cli.command else { return Err(anyhow!("there is no command check")) };
+        let Some(Typed::Check(mut args)) = cli.command else { return Err(anyhow!("there is no command check")) };
         // Directories that are typed are searched first.
         args.source.include_dirs.rotate_left(directories);
         Ok(args)
