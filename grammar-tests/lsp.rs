@@ -92,6 +92,26 @@ fn a_finding_is_suppressed_by_the_comment_that_is_offered() {
 }
 
 #[test]
+fn settings_of_the_file_count_as_they_are_now() {
+    let place = Place::with(&[("raceproof.toml", "ignore = [\"data-race\"]\n")]);
+    let mut editor = Editor::of(&place, json!({}));
+    editor.open("a.cu", RACY);
+    assert_eq!(lines(&editor.told("a.cu")), []);
+    let mut written = |text: &str, editor: &mut Editor| {
+        place.put("raceproof.toml", text.as_bytes());
+        let changed = json!({ "changes": [{ "uri": editor.uri("raceproof.toml"), "type": 2 }] });
+        editor.notify("workspace/didChangeWatchedFiles", changed);
+    };
+    written("", &mut editor);
+    assert_eq!(lines(&editor.told("a.cu")), [(3, "data-race".to_owned())]);
+    written("ignore = [\"data-rice\"]\n", &mut editor);
+    let shown = editor.notified("window/showMessage");
+    let message = shown["message"].as_str().unwrap();
+    assert!(message.contains("raceproof.toml:1:") && message.contains("data-race"), "{message}");
+    editor.end();
+}
+
+#[test]
 fn an_explanation_is_opened_and_a_wrong_rule_is_refused() {
     let place = Place::with(&[]);
     let mut editor = Editor::of(&place, json!({ "window": { "showDocument": { "support": true } } }));

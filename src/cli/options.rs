@@ -4,7 +4,7 @@
 
 use super::args::{
     self, AmplifyArgs, CheckArgs, ContractsArgs, Headers, InstrumentArgs, JudgingArgs, Lang, LaunchArgs, Level,
-    LspArgs, RunArgs, ShowArgs, Solver, SourceArgs,
+    RunArgs, ShowArgs, Solver, SourceArgs,
 };
 use super::geometry;
 use crate::driver::CompileCommands;
@@ -59,14 +59,6 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         options.contracts.told = Told::Contracts;
     }
     options.telling.baseline = args.baseline.baseline.as_deref().map(baseline).transpose()?.map(Arc::new);
-    Ok(options)
-}
-
-/// The options of `lsp`, but for where headers are sought.
-pub(super) fn for_lsp(args: &LspArgs) -> Result<Options> {
-    let mut options = common(&args.source, &LaunchArgs::default(), None)?;
-    judging(&args.judging, &mut options)?;
-    options.workload.cache = super::cache::store(&args.cache)?;
     Ok(options)
 }
 
@@ -140,7 +132,7 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
 }
 
 /// Where headers are sought, for a run over `paths`.
-pub(super) fn headers(wanted: Headers, paths: &[PathBuf]) -> Option<Arc<ProjectHeaders>> {
+fn headers(wanted: Headers, paths: &[PathBuf]) -> Option<Arc<ProjectHeaders>> {
     (wanted == Headers::Project).then(|| Arc::new(ProjectHeaders::new(paths)))
 }
 

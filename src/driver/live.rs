@@ -37,6 +37,7 @@ impl Pass {
             Pass::Quick => Options {
                 front: FrontEnd::TreeSitter,
                 judging: Settings { solver: None, ..options.judging.clone() },
+                hints: Hints::Omit,
                 ..options
             },
         }
@@ -44,7 +45,8 @@ impl Pass {
 
     /// Whether a whole check may say anything that a quick one does not.
     pub fn differ(options: &Options) -> bool {
-        options.judging.solver.is_some() || !matches!(options.front, FrontEnd::TreeSitter)
+        let is_more = options.judging.solver.is_some() || options.hints == Hints::Give;
+        is_more || !matches!(options.front, FrontEnd::TreeSitter)
     }
 }
 

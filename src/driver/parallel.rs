@@ -176,6 +176,16 @@ fn positions(inputs: &[(usize, Input)]) -> Vec<usize> {
     inputs.iter().map(|(position, _)| *position).collect()
 }
 
+/// The same for inputs that are checked with different options.
+pub fn check_all_groups(groups: Vec<Group>, progress: &dyn Progress) -> Run {
+    let parts = groups.into_iter().map(|Group { inputs, options }| {
+        let outcomes = Mutex::new(Vec::from_iter(inputs.iter().map(|_| None)));
+        check_each(&inputs, &options, progress, &outcomes);
+        Share { inputs: positions(&inputs), outcomes: taken(&outcomes), telling: Telling::of(&options) }
+    });
+    gathered(parts.collect())
+}
+
 /// The same on threads of their own, which are left to themselves once [`Progress::stops`] says so: the inputs that are done by
 /// then are told within moments, however long others take. No child process can be started after that ([`children`]); whoever
 /// asked is expected to end this one.

@@ -35,12 +35,30 @@ mod uri;
 mod workspace;
 
 use crate::driver::options::Options;
+use crate::driver::parallel::Group;
 use lsp_server::Connection;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The options under which a file is checked, as they are now: they are asked for anew when files have changed.
-pub type OptionsOf = Arc<dyn Fn(&Path) -> Options + Send + Sync>;
+/// How files are checked, as it is now: it is asked for anew when files have changed.
+pub trait Configuration: Send + Sync {
+    /// The options for a text.
+    ///
+    /// # Errors
+    /// Settings cannot be used.
+    fn of_text(&self, path: &Path) -> Result<Options, Unfit>;
+
+    /// The files of directories, with the options for them.
+    ///
+    /// # Errors
+    /// Settings cannot be used.
+    fn of_project(&self, roots: &[PathBuf]) -> Result<Vec<Group>, Unfit>;
+}
+
+/// Settings that cannot be used, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unfit(pub String);
 
 /// Why a session ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -60,9 +78,9 @@ pub enum ServeError {
 ///
 /// # Errors
 /// The editor breaks the protocol, or is gone.
-pub fn serve(options: &OptionsOf) -> Result<(), ServeError> {
+pub fn serve(configuration: &Arc<dyn Configuration>) -> Result<(), ServeError> {
     let (connection, threads) = Connection::stdio();
-    let outcome = session::run(&connection, options);
+    let outcome = session::run(&connection, configuration);
     drop(connection);
     // Whoever is gone cannot be waited for.
     if outcome.is_ok() {

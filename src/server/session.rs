@@ -15,7 +15,7 @@ use super::lenses::lenses;
 use super::pages::Pages;
 use super::texts::Text;
 use super::workspace::{Course, Workspace};
-use super::{OptionsOf, ServeError, commands, uri};
+use super::{Configuration, ServeError, commands, uri};
 use crate::diagnostic::render::editor::{Remark, known};
 use crate::diagnostic::report::{FileReport, Fix, Report};
 use crate::diagnostic::{RuleId, Severity};
@@ -54,7 +54,7 @@ const RESTS: Duration = Duration::from_millis(400);
 const TOLD: Duration = Duration::from_millis(200);
 
 /// Serves until the editor says that this is over.
-pub(super) fn run(connection: &Connection, options: &OptionsOf) -> Result<(), ServeError> {
+pub(super) fn run(connection: &Connection, configuration: &Arc<dyn Configuration>) -> Result<(), ServeError> {
     let broken = |error: &dyn std::fmt::Display| ServeError::Protocol(error.to_string());
     let (id, params) = connection.initialize_start().map_err(|error| broken(&error))?;
     let params: InitializeParams = serde_json::from_value(params).map_err(|error| broken(&error))?;
@@ -64,7 +64,7 @@ pub(super) fn run(connection: &Connection, options: &OptionsOf) -> Result<(), Se
         "serverInfo": { "name": "raceproof", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, said).map_err(|error| broken(&error))?;
-    Session::begin(connection, client, options)?.until_over()
+    Session::begin(connection, client, configuration)?.until_over()
 }
 
 /// An open text, and what is known of it.
@@ -116,7 +116,7 @@ struct Session<'s> {
     connection: &'s Connection,
     client: Client,
     settings: Settings,
-    options: &'s OptionsOf,
+    configuration: &'s Arc<dyn Configuration>,
     pages: Pages,
     documents: BTreeMap<PathBuf, Document>,
     workers: Workers,
@@ -156,7 +156,7 @@ struct Project {
 }
 
 impl Workers {
-    fn start(client: &Client) -> std::io::Result<Workers> {
+    fn start(client: &Client, configuration: &Arc<dyn Configuration>) -> std::io::Result<Workers> {
         let (tell, analysed) = unbounded();
         let analyst = Analyst::start(tell)?;
         let (errands, asked) = unbounded::<Errand>();
@@ -171,19 +171,24 @@ impl Workers {
         thread::Builder::new().name("answers".to_owned()).stack_size(STACK_BYTES).spawn(answer)?;
         let (tell, course) = unbounded();
         let looks_around = client.settings.workspace && !client.roots.is_empty();
-        let workspace = looks_around.then(|| Workspace::start(client.roots.clone(), tell)).transpose()?;
+        let start = || Workspace::start(client.roots.clone(), Arc::clone(configuration), tell);
+        let workspace = looks_around.then(start).transpose()?;
         Ok(Workers { analyst, analysed, errands, answers, workspace, course })
     }
 }
 
 impl<'s> Session<'s> {
-    fn begin(connection: &'s Connection, client: Client, options: &'s OptionsOf) -> Result<Session<'s>, ServeError> {
+    fn begin(
+        connection: &'s Connection,
+        client: Client,
+        configuration: &'s Arc<dyn Configuration>,
+    ) -> Result<Session<'s>, ServeError> {
         let session = Session {
             connection,
-            workers: Workers::start(&client)?,
+            workers: Workers::start(&client, configuration)?,
             settings: client.settings,
             client,
-            options,
+            configuration,
             pages: Pages::write(),
             documents: BTreeMap::new(),
             project: Project::default(),
@@ -291,7 +296,7 @@ impl<'s> Session<'s> {
     fn opened(&mut self, opened: DidOpenTextDocumentParams) {
         let item = opened.text_document;
         let path = uri::path(&item.uri, &item.language_id);
-        let options = Arc::new((self.options)(&path));
+        let options = self.options_of(&path).unwrap_or_default();
         let text = Text::new(item.text);
         stand_in(&path, Some(Arc::clone(&text.text)));
         let document = Document {
@@ -349,9 +354,10 @@ impl<'s> Session<'s> {
         for path in paths {
             // Of a text that was just written, nothing has changed.
             let is_new = saved == Some(&*path);
-            let options = Arc::new((self.options)(&path));
+            let options = self.options_of(&path);
             let Some(document) = self.documents.get_mut(&path) else { continue };
-            document.options = options;
+            // Those from before stay where there are none that can be used.
+            document.options = options.unwrap_or_else(|| Arc::clone(&document.options));
             document.version.1 = self.epoch;
             self.ask(&path, if is_new { Duration::ZERO } else { RESTS });
         }
@@ -675,9 +681,7 @@ impl<'s> Session<'s> {
     // The project.
 
     fn look_around(&self) {
-        let Some(workspace) = &self.workers.workspace else { return };
-        let Some(root) = self.client.roots.first() else { return };
-        workspace.check(Arc::new((self.options)(root)));
+        self.workers.workspace.iter().for_each(Workspace::check);
     }
 
     fn seen(&mut self, course: Course) {
@@ -705,6 +709,7 @@ impl<'s> Session<'s> {
                 self.tell_progress(&json!({ "kind": "report", "message": message, "percentage": percentage }));
             }
             Course::Overtaken => self.end_progress(),
+            Course::Refused(unfit) => self.show(MessageType::ERROR, &unfit.to_string()),
             Course::Ended(report) => {
                 self.end_progress();
                 self.know_project(report);
@@ -808,10 +813,23 @@ impl<'s> Session<'s> {
         self.documents.iter().find(|(_, document)| document.uri == *uri).map(|(path, _)| path.clone())
     }
 
+    /// The options for a text, if settings can be used.
+    fn options_of(&self, path: &Path) -> Option<Arc<Options>> {
+        match self.configuration.of_text(path) {
+            Ok(options) => Some(Arc::new(options)),
+            Err(unfit) => {
+                self.show(MessageType::ERROR, &unfit.to_string());
+                None
+            }
+        }
+    }
+
     fn watch_files(&mut self) {
         if self.client.watches {
             let patterns = crate::source::discover::EXTENSIONS.iter().map(|(extension, _)| format!("**/*.{extension}"));
-            let all = patterns.chain(["h", "hpp", "cpp", "cc", "c"].map(|extension| format!("**/*.{extension}")));
+            let others = ["h", "hpp", "cpp", "cc", "c"].map(|extension| format!("**/*.{extension}"));
+            let settings = ["raceproof.toml", "compile_commands.json"].map(|name| format!("**/{name}"));
+            let all = patterns.chain(others).chain(settings);
             let watchers: Vec<Value> = all.map(|pattern| json!({ "globPattern": pattern })).collect();
             let registration = json!({ "registrations": [{
                 "id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": { "watchers": watchers },

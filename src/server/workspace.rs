@@ -5,11 +5,10 @@
 //!
 //! Guarantees: what is told is of files as they were when their check began; a run that is overtaken tells nothing.
 
+use super::{Configuration, Unfit};
 use crate::diagnostic::report::Report;
-use crate::driver::options::Options;
-use crate::driver::parallel::{Input, Progress, check_all};
-use crate::source::discover::discover;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crate::driver::parallel::{Progress, check_all_groups};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -29,62 +28,59 @@ pub(super) enum Course {
     Ended(Report),
     /// Others have to be checked.
     Overtaken,
+    /// Settings cannot be used.
+    Refused(Unfit),
 }
 
 /// Who checks the project.
-pub(super) struct Workspace(Sender<Arc<Options>>);
+pub(super) struct Workspace(Sender<()>);
 
 impl Workspace {
     /// Begins; nothing is checked until it is asked for.
-    pub(super) fn start(roots: Vec<PathBuf>, tell: Sender<Course>) -> std::io::Result<Workspace> {
+    pub(super) fn start(
+        roots: Vec<PathBuf>,
+        configuration: Arc<dyn Configuration>,
+        tell: Sender<Course>,
+    ) -> std::io::Result<Workspace> {
         let (asks, asked) = unbounded();
-        thread::Builder::new().name("workspace".to_owned()).spawn(move || work(&roots, &asked, &tell))?;
+        let work = move || while once(&roots, &*configuration, &asked, &tell).is_some() {};
+        thread::Builder::new().name("workspace".to_owned()).spawn(work)?;
         Ok(Workspace(asks))
     }
 
     /// Checks all files, anew if that is under way.
-    pub(super) fn check(&self, options: Arc<Options>) {
+    pub(super) fn check(&self) {
         // Nobody hears it when the session ends.
-        let _ = self.0.send(options);
+        let _ = self.0.send(());
     }
 }
 
-fn work(roots: &[PathBuf], asked: &Receiver<Arc<Options>>, tell: &Sender<Course>) {
-    let mut next = asked.recv().ok();
-    while let Some(options) = next.take() {
-        let newest = quiet(asked, options);
-        let (files, _) = discover(roots);
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let mut options = Options::clone(&newest);
-        options.workload.jobs = Some((cores - 1).max(1));
-        let inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
-        let course = Watch { asked, tell, done: AtomicUsize::new(0) };
-        if tell.send(Course::Begun(inputs.len())).is_err() {
-            return;
-        }
-        let run = check_all(&inputs, &options, &course);
-        let is_whole = run.unfinished == 0 && asked.is_empty();
-        let said = if is_whole { Course::Ended(run.report) } else { Course::Overtaken };
-        if tell.send(said).is_err() {
-            return;
-        }
-        next = asked.recv().ok();
-    }
-}
-
-/// The newest of the options, once nothing has been asked for a while.
-fn quiet(asked: &Receiver<Arc<Options>>, first: Arc<Options>) -> Arc<Options> {
-    let mut newest = first;
-    loop {
-        match asked.recv_timeout(QUIET) {
-            Ok(options) => newest = options,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return newest,
-        }
-    }
+/// Waits until somebody asks, and checks all files once; nothing when the session is over.
+fn once(
+    roots: &[PathBuf],
+    configuration: &dyn Configuration,
+    asked: &Receiver<()>,
+    tell: &Sender<Course>,
+) -> Option<()> {
+    asked.recv().ok()?;
+    // What is asked for meanwhile is the same.
+    while asked.recv_timeout(QUIET).is_ok() {}
+    let mut groups = match configuration.of_project(roots) {
+        Ok(groups) => groups,
+        Err(unfit) => return tell.send(Course::Refused(unfit)).ok(),
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    groups.iter_mut().for_each(|group| group.options.workload.jobs = Some((cores - 1).max(1)));
+    let files = groups.iter().map(|group| group.inputs.len()).sum();
+    tell.send(Course::Begun(files)).ok()?;
+    let watch = Watch { asked, tell, done: AtomicUsize::new(0) };
+    let run = check_all_groups(groups, &watch);
+    let is_whole = run.unfinished == 0 && asked.is_empty();
+    tell.send(if is_whole { Course::Ended(run.report) } else { Course::Overtaken }).ok()
 }
 
 struct Watch<'w> {
-    asked: &'w Receiver<Arc<Options>>,
+    asked: &'w Receiver<()>,
     tell: &'w Sender<Course>,
     done: AtomicUsize,
 }

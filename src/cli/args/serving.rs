@@ -10,6 +10,8 @@ pub(in crate::cli) struct LspArgs {
     #[arg(long)]
     pub(in crate::cli) stdio: bool,
     #[command(flatten)]
+    pub(in crate::cli) settings: super::SettingsArgs,
+    #[command(flatten)]
     pub(in crate::cli) source: SourceArgs,
     #[command(flatten)]
     pub(in crate::cli) judging: JudgingArgs,
