@@ -99,6 +99,7 @@ fn host_compilers_accept_all_of_them_without_a_warning() {
                 "-Wall",
                 "-Wextra",
                 "-Wno-sign-compare",
+                "-Wno-unused-parameter",
                 "-pedantic",
                 "-Werror",
                 "-include",

@@ -97,7 +97,7 @@ fn settings_of_the_file_count_as_they_are_now() {
     let mut editor = Editor::of(&place, json!({}));
     editor.open("a.cu", RACY);
     assert_eq!(lines(&editor.told("a.cu")), []);
-    let mut written = |text: &str, editor: &mut Editor| {
+    let written = |text: &str, editor: &mut Editor| {
         place.put("raceproof.toml", text.as_bytes());
         let changed = json!({ "changes": [{ "uri": editor.uri("raceproof.toml"), "type": 2 }] });
         editor.notify("workspace/didChangeWatchedFiles", changed);

@@ -104,9 +104,13 @@ impl Editor {
     pub(crate) fn replace(&mut self, name: &str, range: Range<usize>, new: &str) {
         let (version, text) = self.texts.get_mut(name).unwrap();
         let at = |offset: usize| {
-            let before = &text[..offset];
-            let start = before.rfind('\n').map_or(0, |at| at + 1);
-            json!({ "line": before.matches('\n').count(), "character": before[start..].encode_utf16().count() })
+            // A carriage return by itself ends a line, too.
+            let is_end = |at: &usize| {
+                text[*at..].starts_with('\n') || (text[*at..].starts_with('\r') && !text[*at..].starts_with("\r\n"))
+            };
+            let ends: Vec<usize> = (0..offset).filter(|at| text.is_char_boundary(*at)).filter(is_end).collect();
+            let start = ends.last().map_or(0, |at| at + 1);
+            json!({ "line": ends.len(), "character": text[start..offset].encode_utf16().count() })
         };
         let edit = json!({ "range": { "start": at(range.start), "end": at(range.end) }, "text": new });
         text.replace_range(range, new);
@@ -149,6 +153,16 @@ impl Editor {
             if told["uri"] == uri && told["version"].as_i64() == version.map(i64::from) {
                 return told["diagnostics"].as_array().unwrap().clone();
             }
+        }
+    }
+
+    /// What the server has told of the newest version of an open file, or tells next.
+    pub(crate) fn newest(&mut self, name: &str) -> Vec<Value> {
+        let (uri, version) = (self.uri(name), i64::from(self.texts[name].0));
+        let is_it = |(_, said): &&(String, Value)| said["uri"] == uri && said["version"].as_i64() == Some(version);
+        match self.all.iter().rev().find(is_it) {
+            Some((_, told)) => told["diagnostics"].as_array().unwrap().clone(),
+            None => self.told(name),
         }
     }
 

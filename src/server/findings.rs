@@ -1,7 +1,7 @@
 //! Findings as the protocol has them.
 
 use super::pages::Pages;
-use super::positions::{Encoding, whole_line};
+use super::positions::{Encoding, Lines};
 use super::uri;
 use crate::diagnostic::render::editor::{Remark, remarks};
 use crate::diagnostic::report::Report;
@@ -58,7 +58,7 @@ fn diagnostic(remark: &Remark, sources: &SourceMap, encoding: Encoding, pages: &
     let range = match remark.span {
         Some(span) => encoding.range(sources, span),
         None => sources.files().next().map_or_else(Default::default, |(_, file)| {
-            whole_line(&file.text, &file.lines, remark.line.saturating_sub(1), encoding)
+            encoding.line_of_report(&file.text, &Lines::new(&file.text), remark.line)
         }),
     };
     let related = remark.related.iter().map(|(span, message)| DiagnosticRelatedInformation {

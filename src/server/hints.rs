@@ -1,6 +1,6 @@
 //! Notes at the ends of lines, for who wants them: which barrier interval begins, and what a kernel asks of its launches.
 
-use super::positions::{Encoding, whole_line};
+use super::positions::Encoding;
 use super::texts::Text;
 use crate::diagnostic::render::editor::contract;
 use crate::diagnostic::report::FileReport;
@@ -31,7 +31,8 @@ pub(super) fn hints(
             let conditions = contract(kernel);
             if !conditions.is_empty() {
                 let note = format!("requires {}", conditions.join(" and "));
-                found.insert((kernel.line - 1, note, "the launches for which the kernel is free of races"));
+                let line = encoding.line_of_report(&text.text, &text.lines, kernel.line).end.line;
+                found.insert((line, note, "the launches for which the kernel is free of races"));
             }
         }
     }
@@ -60,5 +61,6 @@ pub(super) fn hints(
 }
 
 fn end_of(text: &Text, line: u32, encoding: Encoding) -> Position {
-    whole_line(&text.text, &text.lines, line, encoding).end
+    let line = text.lines.within(&text.text, line as usize);
+    encoding.position(&text.text, &text.lines, line.end)
 }

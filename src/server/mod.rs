@@ -8,7 +8,7 @@
 //! ```
 //!
 //! - [`session`]: the loop that hears the editor and the others, and holds all state.
-//! - [`client`]: what the editor knows and wants.
+//! - [`client`]: what the editor knows and wants; [`configuration`]: how files are checked, which whoever serves knows.
 //! - [`texts`]: open texts and their edits; [`positions`], [`uri`]: places in the editor's terms.
 //! - [`analyst`]: checks what was written last, and leaves what nobody waits for any more.
 //! - [`workspace`]: checks the files of the project.
@@ -23,6 +23,7 @@ mod actions;
 mod analyst;
 mod client;
 mod commands;
+mod configuration;
 mod findings;
 mod hints;
 mod hover;
@@ -34,45 +35,11 @@ mod texts;
 mod uri;
 mod workspace;
 
-use crate::driver::options::Options;
-use crate::driver::parallel::Group;
+pub use configuration::{Configuration, Unfit};
+pub use session::ServeError;
+
 use lsp_server::Connection;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// How files are checked, as it is now: it is asked for anew when files have changed.
-pub trait Configuration: Send + Sync {
-    /// The options for a text.
-    ///
-    /// # Errors
-    /// Settings cannot be used.
-    fn of_text(&self, path: &Path) -> Result<Options, Unfit>;
-
-    /// The files of directories, with the options for them.
-    ///
-    /// # Errors
-    /// Settings cannot be used.
-    fn of_project(&self, roots: &[PathBuf]) -> Result<Vec<Group>, Unfit>;
-}
-
-/// Settings that cannot be used, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unfit(pub String);
-
-/// Why a session ended badly.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The editor said something that the protocol has no place for.
-    #[error("the editor does not keep to the protocol: {0}")]
-    Protocol(String),
-    /// The system refused something.
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-    /// The editor closed the connection without the end that the protocol has.
-    #[error("the editor is gone")]
-    Gone,
-}
 
 /// Serves the editor at the other end of standard input and output, until it says that this is over.
 ///

@@ -1,7 +1,38 @@
 //! Places of texts in the editor's terms: lines and characters from 0, in the units that were agreed on.
 
-use crate::source::{LineIndex, SourceMap, Span};
-use lsp_types::{Position, PositionEncodingKind, Range};
+use crate::source::{SourceMap, Span};
+use lsp_types::{Position, PositionEncodingKind};
+use std::ops::Range;
+
+/// Where the lines of a text begin, as the protocol counts them: behind a line feed, a carriage return, or both.
+#[derive(Clone, Debug)]
+pub(super) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(super) fn new(text: &str) -> Lines {
+        let bytes = text.as_bytes();
+        let is_end = |at: usize| bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
+        Lines(std::iter::once(0).chain((0..bytes.len()).filter(|&at| is_end(at)).map(|at| at + 1)).collect())
+    }
+
+    /// The line, from 0, that a byte is in.
+    fn of(&self, offset: usize) -> usize {
+        self.0.partition_point(|&start| start <= offset) - 1
+    }
+
+    /// The first byte of a line, from 0, if there is such a line.
+    fn start(&self, line: usize) -> Option<usize> {
+        self.0.get(line).copied()
+    }
+
+    /// The bytes of a line, from 0, without what ends it; beyond the last line, the end of the text.
+    pub(super) fn within(&self, text: &str, line: usize) -> Range<usize> {
+        let Some(start) = self.start(line) else { return text.len()..text.len() };
+        let end = self.start(line + 1).unwrap_or(text.len());
+        let shown = text[start..end].trim_end_matches('\n').trim_end_matches('\r');
+        start..start + shown.len()
+    }
+}
 
 /// What a character of a position is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,48 +76,50 @@ impl Encoding {
     }
 
     /// The position of a byte of a text; beyond the end, the end.
-    pub(super) fn position(self, text: &str, lines: &LineIndex, offset: usize) -> Position {
+    pub(super) fn position(self, text: &str, lines: &Lines, offset: usize) -> Position {
         let offset = (0..=offset.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        let line = lines.position(text, offset).line;
-        let start = lines.line_start(line).unwrap_or(0);
+        let line = lines.of(offset);
+        let start = lines.start(line).unwrap_or(0);
         let character: usize = text[start..offset].chars().map(|character| self.length(character)).sum();
-        Position::new(line - 1, u32::try_from(character).unwrap_or(u32::MAX))
+        let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Position::new(number(line), number(character))
     }
 
     /// The byte of a text at a position; beyond a line its end, beyond the last line the end of the text.
-    pub(super) fn offset(self, text: &str, lines: &LineIndex, position: Position) -> usize {
-        let Some(start) = lines.line_start(position.line.saturating_add(1)) else { return text.len() };
-        let end = lines.line_start(position.line.saturating_add(2)).unwrap_or(text.len());
-        let line = text[start..end].trim_end_matches('\n').trim_end_matches('\r');
+    pub(super) fn offset(self, text: &str, lines: &Lines, position: Position) -> usize {
+        let line = lines.within(text, position.line as usize);
         let mut left = position.character as usize;
-        for (at, character) in line.char_indices() {
+        for (at, character) in text[line.clone()].char_indices() {
             let length = self.length(character);
             if left < length {
-                return start + at;
+                return line.start + at;
             }
             left -= length;
         }
-        start + line.len()
+        line.end
     }
 
     /// The range of a place in the file that shows it.
-    pub(super) fn range(self, sources: &SourceMap, span: Span) -> Range {
+    pub(super) fn range(self, sources: &SourceMap, span: Span) -> lsp_types::Range {
         let span = sources.visible(span);
-        let file = sources.file(span.file);
-        let at = |offset: u32| self.position(&file.text, &file.lines, offset as usize);
-        Range::new(at(span.start), at(span.end))
+        let text = &sources.file(span.file).text;
+        let lines = Lines::new(text);
+        let at = |offset: u32| self.position(text, &lines, offset as usize);
+        lsp_types::Range::new(at(span.start), at(span.end))
     }
-}
 
-/// The whole of a line, from 0, without the blanks before it.
-pub(super) fn whole_line(text: &str, lines: &LineIndex, line: u32, encoding: Encoding) -> Range {
-    let start = lines.line_start(line + 1).unwrap_or(text.len());
-    let end = lines.line_start(line + 2).unwrap_or(text.len());
-    let within = &text[start..end];
-    let first = start + (within.len() - within.trim_start().len()).min(within.len());
-    let last = start + within.trim_end().len();
-    let at = |offset| encoding.position(text, lines, offset);
-    Range::new(at(first.min(last)), at(last))
+    /// The whole of a line that a report names (from 1, each behind a line feed), without the blanks around it.
+    pub(super) fn line_of_report(self, text: &str, lines: &Lines, line: u32) -> lsp_types::Range {
+        let start = match line.saturating_sub(1) as usize {
+            0 => 0,
+            before => text.match_indices('\n').nth(before - 1).map_or(text.len(), |(at, _)| at + 1),
+        };
+        let within = text[start..].split('\n').next().unwrap_or("");
+        let first = start + (within.len() - within.trim_start().len());
+        let last = start + within.trim_end().len();
+        let at = |offset| self.position(text, lines, offset);
+        lsp_types::Range::new(at(first.min(last)), at(last))
+    }
 }
 
 #[cfg(test)]
@@ -95,8 +128,8 @@ mod tests {
 
     #[test]
     fn positions_and_bytes_are_each_others_in_all_units() {
-        let text = "aµ𝄞b\r\n\nlast";
-        let lines = LineIndex::new(text);
+        let text = "aµ𝄞b\r\n\nmid\rlast";
+        let lines = Lines::new(text);
         for (encoding, of_b) in [(Encoding::Utf8, 7), (Encoding::Utf16, 4), (Encoding::Utf32, 3)] {
             assert_eq!(encoding.position(text, &lines, 7), Position::new(0, of_b));
             for (offset, character) in text.char_indices().filter(|(_, character)| !"\r\n".contains(*character)) {
@@ -105,6 +138,13 @@ mod tests {
             }
             assert_eq!(encoding.offset(text, &lines, Position::new(0, 99)), 8, "the end of the line, before its break");
             assert_eq!(encoding.offset(text, &lines, Position::new(9, 0)), text.len());
+            assert_eq!(
+                encoding.position(text, &lines, text.len()),
+                Position::new(3, 4),
+                "a carriage return ends a line"
+            );
+            let of_report = encoding.line_of_report(text, &lines, 3);
+            assert_eq!((of_report.start, of_report.end), (Position::new(2, 0), Position::new(3, 4)));
         }
     }
 

@@ -8,6 +8,7 @@
 use super::actions::Subject;
 use super::analyst::{Analysed, Analyst, Job, STACK_BYTES, Version};
 use super::client::{Client, Settings, capabilities};
+use super::configuration::Configuration;
 use super::findings::of_report;
 use super::hints::hints;
 use super::hover::hover;
@@ -15,7 +16,7 @@ use super::lenses::lenses;
 use super::pages::Pages;
 use super::texts::Text;
 use super::workspace::{Course, Workspace};
-use super::{Configuration, ServeError, commands, uri};
+use super::{commands, uri};
 use crate::diagnostic::render::editor::{Remark, known};
 use crate::diagnostic::report::{FileReport, Fix, Report};
 use crate::diagnostic::{RuleId, Severity};
@@ -45,6 +46,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// Why a session ended badly.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The editor said something that the protocol has no place for.
+    #[error("the editor does not keep to the protocol: {0}")]
+    Protocol(String),
+    /// The system refused something.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The editor closed the connection without the end that the protocol has.
+    #[error("the editor is gone")]
+    Gone,
+}
 
 /// How long a text rests before it is checked in the quick way: keys that are pressed at once are one change.
 const TYPED: Duration = Duration::from_millis(10);
@@ -246,13 +261,13 @@ impl<'s> Session<'s> {
             notification::DidCloseTextDocument::METHOD => self.with(params, Self::closed),
             notification::DidSaveTextDocument::METHOD => {
                 self.with(params, |session, saved: DidSaveTextDocumentParams| {
-                    let path = session.path(&saved.text_document.uri);
+                    let path = session.open_path(&saved.text_document.uri);
                     session.files_changed(path.as_deref());
                 });
             }
             notification::DidChangeWatchedFiles::METHOD => {
                 self.with(params, |session, changed: DidChangeWatchedFilesParams| {
-                    let open = |uri: &Uri| session.path(uri).is_some();
+                    let open = |uri: &Uri| session.open_path(uri).is_some();
                     // What an open text says counts, whatever is saved.
                     if changed.changes.iter().any(|change| !open(&change.uri)) {
                         session.files_changed(None);
@@ -277,7 +292,7 @@ impl<'s> Session<'s> {
                         lsp_types::NumberOrString::String(text) => RequestId::from(text),
                     };
                     if let Some(response) = self.requests.incoming.cancel(id) {
-                        self.send(response.into());
+                        self.say(response.into());
                     }
                 }
             }
@@ -315,7 +330,7 @@ impl<'s> Session<'s> {
     }
 
     fn changed(&mut self, changed: DidChangeTextDocumentParams) {
-        let Some(path) = self.path(&changed.text_document.uri) else { return };
+        let Some(path) = self.open_path(&changed.text_document.uri) else { return };
         let encoding = self.client.encoding;
         let Some(document) = self.documents.get_mut(&path) else { return };
         document.text = document.text.changed(changed.content_changes, encoding);
@@ -326,7 +341,7 @@ impl<'s> Session<'s> {
     }
 
     fn closed(&mut self, closed: DidCloseTextDocumentParams) {
-        let Some(path) = self.path(&closed.text_document.uri) else { return };
+        let Some(path) = self.open_path(&closed.text_document.uri) else { return };
         stand_in(&path, None);
         self.workers.analyst.forget(&path);
         let Some(document) = self.documents.remove(&path) else { return };
@@ -430,7 +445,7 @@ impl<'s> Session<'s> {
         split: impl FnOnce(P) -> (Uri, Asked),
     ) -> Result<(PathBuf, Asked), serde_json::Error> {
         let (uri, asked) = split(serde_json::from_value(params)?);
-        let path = self.path(&uri).unwrap_or_else(|| uri::path(&uri, ""));
+        let path = self.open_path(&uri).unwrap_or_else(|| uri::path(&uri, ""));
         Ok((path, asked))
     }
 
@@ -465,7 +480,7 @@ impl<'s> Session<'s> {
             }
             other => return self.refuse(id, ErrorCode::InvalidParams, &format!("there is no command {other}")),
         }
-        self.send(Response::new_ok(id, Value::Null).into());
+        self.say(Response::new_ok(id, Value::Null).into());
     }
 
     fn explain(&mut self, rule: RuleId) {
@@ -681,7 +696,7 @@ impl<'s> Session<'s> {
     // The project.
 
     fn look_around(&self) {
-        self.workers.workspace.iter().for_each(Workspace::check);
+        self.workers.workspace.iter().for_each(Workspace::check_again);
     }
 
     fn seen(&mut self, course: Course) {
@@ -793,7 +808,7 @@ impl<'s> Session<'s> {
 
     fn tell_progress(&self, said: &Value) {
         let token = format!("raceproof-{}", self.project.runs);
-        self.send(Notification::new("$/progress".to_owned(), json!({ "token": token, "value": said })).into());
+        self.say(Notification::new("$/progress".to_owned(), json!({ "token": token, "value": said })).into());
     }
 
     fn end_progress(&mut self) {
@@ -805,7 +820,7 @@ impl<'s> Session<'s> {
     // Small things.
 
     /// The path of a text that is open.
-    fn path(&self, uri: &Uri) -> Option<PathBuf> {
+    fn open_path(&self, uri: &Uri) -> Option<PathBuf> {
         let path = uri::path(uri, "");
         if self.documents.contains_key(&path) {
             return Some(path);
@@ -841,22 +856,22 @@ impl<'s> Session<'s> {
 
     fn request<R: request::Request>(&mut self, params: R::Params) {
         let request = self.requests.outgoing.register(R::METHOD.to_owned(), params, ());
-        self.send(request.into());
+        self.say(request.into());
     }
 
     fn notify<N: notification::Notification>(&self, params: N::Params) {
-        self.send(Notification::new(N::METHOD.to_owned(), params).into());
+        self.say(Notification::new(N::METHOD.to_owned(), params).into());
     }
 
     fn reply(&mut self, id: RequestId, value: &Value) {
         if self.requests.incoming.complete(&id).is_some() {
-            self.send(Response::new_ok(id, value).into());
+            self.say(Response::new_ok(id, value).into());
         }
     }
 
     fn refuse(&mut self, id: RequestId, code: ErrorCode, why: &str) {
         self.requests.incoming.complete(&id);
-        self.send(Response::new_err(id, code as i32, why.to_owned()).into());
+        self.say(Response::new_err(id, code as i32, why.to_owned()).into());
     }
 
     fn show(&self, typ: MessageType, message: &str) {
@@ -868,7 +883,7 @@ impl<'s> Session<'s> {
         self.notify::<notification::LogMessage>(params);
     }
 
-    fn send(&self, message: Message) {
+    fn say(&self, message: Message) {
         // Whoever is gone is noticed where it is listened to.
         let _ = self.connection.sender.send(message);
     }

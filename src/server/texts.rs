@@ -1,7 +1,6 @@
 //! Open texts, as the editor says that they are.
 
-use super::positions::Encoding;
-use crate::source::LineIndex;
+use super::positions::{Encoding, Lines};
 use lsp_types::TextDocumentContentChangeEvent;
 use std::sync::Arc;
 
@@ -11,12 +10,12 @@ pub(super) struct Text {
     /// What stands there.
     pub(super) text: Arc<str>,
     /// Where its lines begin.
-    pub(super) lines: Arc<LineIndex>,
+    pub(super) lines: Arc<Lines>,
 }
 
 impl Text {
     pub(super) fn new(text: String) -> Text {
-        let lines = Arc::new(LineIndex::new(&text));
+        let lines = Arc::new(Lines::new(&text));
         Text { text: text.into(), lines }
     }
 
@@ -33,7 +32,7 @@ impl Text {
                     text.replace_range(from..to, &change.text);
                 }
             }
-            lines = Arc::new(LineIndex::new(&text));
+            lines = Arc::new(Lines::new(&text));
         }
         Text { text: text.into(), lines }
     }

@@ -5,7 +5,7 @@
 //!
 //! Guarantees: what is told is of files as they were when their check began; a run that is overtaken tells nothing.
 
-use super::{Configuration, Unfit};
+use super::configuration::{Configuration, Unfit};
 use crate::diagnostic::report::Report;
 use crate::driver::parallel::{Progress, check_all_groups};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// Checks all files, anew if that is under way.
-    pub(super) fn check(&self) {
+    pub(super) fn check_again(&self) {
         // Nobody hears it when the session ends.
         let _ = self.0.send(());
     }
