@@ -20,7 +20,7 @@ use crate::source::{SourceMap, Span};
 use std::path::Path;
 
 /// What is known of the places of a text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Details {
     /// Its kernels, in their order; instances of a template each for themselves.
     pub kernels: Vec<OfKernel>,
@@ -73,6 +73,10 @@ pub struct OfBarrier {
 
 /// What is known of the places of a text; without kernels on which raceproof fails.
 pub fn details(path: &Path, text: &str, options: &Options) -> Details {
+    isolated(|| of_text(path, text, options)).unwrap_or_default()
+}
+
+fn of_text(path: &Path, text: &str, options: &Options) -> Details {
     let file = read(path, text, options).launched;
     let words = Vocabulary::of(file.program.language);
     let of = |function| {

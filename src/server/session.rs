@@ -346,7 +346,7 @@ impl<'s> Session<'s> {
         self.workers.analyst.forget(&path);
         let Some(document) = self.documents.remove(&path) else { return };
         for (id, _) in document.waiting {
-            self.refuse(id, ErrorCode::ContentModified, "the text was closed");
+            self.give_up(id, ErrorCode::ContentModified, "the text was closed");
         }
         let mut targets: BTreeSet<PathBuf> = document.known.into_iter().flat_map(|it| it.found.into_keys()).collect();
         targets.insert(path.clone());
@@ -528,7 +528,7 @@ impl<'s> Session<'s> {
                 // What was said before is of another text.
                 document.known = None;
                 for (id, _) in std::mem::take(&mut document.waiting) {
-                    self.refuse(id, ErrorCode::InternalError, &message);
+                    self.give_up(id, ErrorCode::InternalError, &message);
                 }
                 return self.show(MessageType::ERROR, &said);
             }
@@ -756,7 +756,7 @@ impl<'s> Session<'s> {
             Ok(asked) => {
                 self.requests.incoming.register(id.clone(), PathBuf::new());
                 if let Some((older, _)) = self.project.asked.replace((id, asked.previous_result_ids)) {
-                    self.refuse(older, ErrorCode::ServerCancelled, "it was asked for again");
+                    self.give_up(older, ErrorCode::ServerCancelled, "it was asked for again");
                 }
                 self.tell_of_project();
             }
@@ -766,7 +766,10 @@ impl<'s> Session<'s> {
 
     /// Answers who waits for news of the project, if there are any.
     fn tell_of_project(&mut self) {
-        let (Some(project), Some((_, before))) = (&self.project.found, &self.project.asked) else { return };
+        let none = BTreeMap::new();
+        // Where nothing of the project is checked, there is nothing to wait for.
+        let found = self.project.found.as_ref().or_else(|| self.workers.workspace.is_none().then_some(&none));
+        let (Some(project), Some((_, before))) = (found, &self.project.asked) else { return };
         let before: BTreeMap<PathBuf, &str> =
             before.iter().map(|it| (uri::path(&it.uri, ""), it.value.as_str())).collect();
         let mut targets: BTreeSet<&Path> =
@@ -869,8 +872,14 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn refuse(&mut self, id: RequestId, code: ErrorCode, why: &str) {
-        self.requests.incoming.complete(&id);
+    /// Answers a request that waits with an error, unless it was taken back.
+    fn give_up(&mut self, id: RequestId, code: ErrorCode, why: &str) {
+        if self.requests.incoming.complete(&id).is_some() {
+            self.refuse(id, code, why);
+        }
+    }
+
+    fn refuse(&self, id: RequestId, code: ErrorCode, why: &str) {
         self.say(Response::new_err(id, code as i32, why.to_owned()).into());
     }
 
