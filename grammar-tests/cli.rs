@@ -3,6 +3,7 @@
 //! - [`shards`]: runs that are divided, and put together again.
 
 mod shards;
+mod terminal;
 
 use std::fs;
 use std::io::{Read, Write};

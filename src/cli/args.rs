@@ -12,6 +12,7 @@ mod scheduling;
 mod serving;
 mod settings;
 mod sharing;
+mod shell;
 mod telling;
 mod tracing;
 
@@ -24,6 +25,7 @@ pub(super) use scheduling::{Compare, ScheduleArgs};
 pub(super) use serving::LspArgs;
 pub(super) use settings::SettingsArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
+pub(super) use shell::{CompletionsArgs, ManArgs};
 pub(super) use telling::BaselineArgs;
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, ProofArgs, Solver, TableFormat};
@@ -37,7 +39,7 @@ use std::path::PathBuf;
 /// Proves CUDA and OpenCL kernels free of data races and barrier divergence, or shows the two threads, the
 /// values and the two lines that race
 #[derive(Debug, Parser)]
-#[command(name = "raceproof", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "raceproof", version, about, max_term_width = 100)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub(super) struct Cli {
     /// Print the directory that has raceproof.h, for compilers: nvcc -I "$(raceproof --include-dir)"
@@ -84,6 +86,10 @@ pub(super) enum Command {
     Explain(ExplainArgs),
     /// Print raceproof.h: annotations as macros that every compiler accepts (see `raceproof --include-dir`)
     Header,
+    /// Print what a shell needs to complete commands, options and their values
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
     /// Remove the results of earlier runs that are kept (see `check --cache-dir`)
     Clean(CleanArgs),
     /// What this program runs itself as, to read files through libclang

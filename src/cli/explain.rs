@@ -6,6 +6,7 @@ use super::output::to_stdout;
 use crate::diagnostic::RuleId;
 use crate::driver::mutate::Operator;
 use crate::driver::rule_page;
+use crate::source::spelling::nearest;
 use anyhow::{Context, Result, bail};
 
 /// Runs the command.
@@ -17,12 +18,20 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
             match (RuleId::from_name(name), Operator::from_name(name)) {
                 (Some(rule), _) => rule_page(rule).to_string(),
                 (None, Some(operator)) => operator.page().to_owned(),
-                (None, None) => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
+                (None, None) => match nearest(name, names()) {
+                    Some(meant) => bail!("no rule is named `{name}`; did you mean `{meant}`?"),
+                    None => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
+                },
             }
         }
     };
     to_stdout(|out| out.write_all(text.as_bytes())).context("cannot write to standard output")?;
     Ok(Exit::Clean)
+}
+
+/// All that has a page.
+fn names() -> impl Iterator<Item = &'static str> {
+    RuleId::ALL.into_iter().map(RuleId::name).chain(Operator::ALL.into_iter().map(Operator::name))
 }
 
 /// One line for each rule: its name and the first sentence of its page.

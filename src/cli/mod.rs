@@ -41,6 +41,7 @@ mod run;
 mod schedule;
 mod settings;
 mod shard;
+mod shell;
 mod show;
 mod trace;
 mod wanted;
@@ -118,6 +119,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Contracts(args) => contracts::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Header => header::run(),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::pages(&args),
         Command::Clean(args) => cache::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
         Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),
