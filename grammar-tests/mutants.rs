@@ -260,6 +260,23 @@ fn mutants_are_chosen_by_comments_changes_shares_and_operators() {
     let reported = report["files"]["k.cu"]["mutants"].as_array().unwrap();
     assert_eq!((&reported[0]["status"], &reported[1]["status"]), (&"Ignored".into(), &"Killed".into()));
     assert_eq!(reported[0]["statusReason"], "suppressed: a copy");
+    keeps_the_schema(&place, "mutants.out/mutation-report.json");
+}
+
+/// Holds a report against the JSON schema of mutation-testing-report-schema, as it is published.
+fn keeps_the_schema(place: &Place, report: &str) {
+    const SCRIPT: &str = "import json, sys, jsonschema
+schema, report = (json.load(open(name)) for name in sys.argv[1:3])
+wrong = list(jsonschema.Draft7Validator(schema).iter_errors(report))
+print(schema['title'], len(report['files']), [f'{it.json_path}: {it.message}' for it in wrong])";
+    let found = || Some((std::env::var_os("RACEPROOF_PYTHON")?, std::env::var_os("RACEPROOF_MUTATION_SCHEMA")?));
+    let tools = tools::used("Python with jsonschema, and the schema", || found().ok_or(()));
+    let Some((python, schema)) = tools else { return };
+    let mut command = std::process::Command::new(python);
+    let read = command.args(["-c", SCRIPT]).arg(schema).arg(report).current_dir(place.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&read.stdout);
+    let error = String::from_utf8_lossy(&read.stderr);
+    assert!(said.contains("MutationTestResult") && said.trim().ends_with("1 []"), "{said}{error}");
 }
 
 /// A bit-field cannot be bound, pointers have no product, and a macro brings code that is not in the text.
