@@ -42,6 +42,8 @@ fn pre_commit_stops_a_race_and_passes_what_is_free() {
     assert!(!passed && said.contains("error[data-race]") && said.contains("racy.cuh:2"), "{said}");
     let (passed, said) = run(&[("racy.cuh", "#pragma once\n")]);
     assert!(passed, "{said}");
+    let (passed, said) = run(&[("free.cl", &FREE.replace("= 1;", "= ;"))]);
+    assert!(!passed && said.contains("syntax error"), "{said}");
 }
 
 fn pre_commit() -> Option<PathBuf> {

@@ -465,6 +465,8 @@ pub(super) enum FailOn {
     Possible,
     /// A kernel without a verdict, or a file that was not fully read
     Unknown,
+    /// A kernel without a verdict in a file that was not fully read: a syntax error, mostly
+    Unread,
     /// A contract that some launch is not shown to keep, or of which no launch is in sight
     OpenContract,
     /// Nothing

@@ -20,8 +20,22 @@ pub(super) fn exit_of(problem: &Problem) -> Exit {
 pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {
     let unread = report.files.iter().any(|file| file.parse != Parse::Ok);
     (unread && wanted.contains(&FailOn::Unknown))
+        || (wanted.contains(&FailOn::Unread) && report.files.iter().any(leaves_kernels_unread))
         || report.files.iter().any(|file| file_fails(file, wanted))
         || report.files.iter().flat_map(|file| &file.kernels).any(|kernel| kernel_fails(kernel, wanted))
+}
+
+/// Whether a file could not be read where a kernel may be, or is.
+fn leaves_kernels_unread(file: &FileReport) -> bool {
+    match file.parse {
+        Parse::Ok => false,
+        Parse::Partial => file.kernels.iter().any(is_unknown),
+        Parse::Failed => true,
+    }
+}
+
+fn is_unknown(kernel: &KernelReport) -> bool {
+    kernel.race == Race::Unknown || kernel.divergence == Divergence::Unknown
 }
 
 /// Whether a file has what is wrong with its comments. What could not be read is counted by the kernels that it leaves open.
@@ -45,9 +59,9 @@ fn kernel_fails(kernel: &KernelReport, wanted: &[FailOn]) -> bool {
                 || (kernel.divergence == Divergence::PossiblyDivergent && is_open_about(kernel, is_divergence))
                 || has(kernel, Certainty::Possible)
         }
-        FailOn::Unknown => kernel.race == Race::Unknown || kernel.divergence == Divergence::Unknown,
+        FailOn::Unknown => is_unknown(kernel),
         FailOn::OpenContract => is_open(kernel),
-        FailOn::Never => false,
+        FailOn::Unread | FailOn::Never => false,
     })
 }
 
