@@ -22,7 +22,6 @@ use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
 use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::discover;
-use crate::source::spelling::nearest;
 use crate::work::{Spent, Stage, Tally};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
@@ -203,9 +202,7 @@ pub(super) fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
             [file] => format!("in {}", file.display()),
             _ => "in the files given".to_string(),
         };
-        let meant = nearest(wanted, kernels(&run.report).map(|kernel| kernel.name.as_str()));
-        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
-        complain(&format!("--kernel: no kernel named `{wanted}` {place}{meant}"));
+        complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
         exit = Exit::Usage;
     }
     exit

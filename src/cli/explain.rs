@@ -19,7 +19,9 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
                 (Some(rule), _) => rule_page(rule).to_string(),
                 (None, Some(operator)) => operator.page().to_owned(),
                 (None, None) => match nearest(name, names()) {
-                    Some(meant) => bail!("no rule is named `{name}`; did you mean `{meant}`?"),
+                    Some(meant) => {
+                        bail!("no rule is named `{name}`; did you mean `{meant}`? `raceproof explain` lists all rules")
+                    }
                     None => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
                 },
             }

@@ -51,7 +51,7 @@ pub(super) struct ReadUnit {
     /// What the preprocessor took by default.
     pub(super) uses: Uses,
     /// Text that `#if` leaves out.
-    pub(super) skipped: Vec<Span>,
+    pub(super) left_out: Vec<Span>,
 }
 
 /// How the text of a file was read: what differs between the readings that are kept together.
@@ -110,7 +110,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let missing = output.missing_includes.clone();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
-    let skipped = std::mem::take(&mut output.skipped);
+    let left_out = std::mem::take(&mut output.left_out);
     let read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
@@ -118,7 +118,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    ReadUnit { missing, sought, uses, skipped, ..read }
+    ReadUnit { missing, sought, uses, left_out, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -166,7 +166,7 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
-        skipped: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 
@@ -217,7 +217,7 @@ fn whole(
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
-        skipped: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 
@@ -264,7 +264,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
         missing: Vec::new(),
         sought: Vec::new(),
         uses: Uses::default(),
-        skipped: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 

@@ -106,7 +106,7 @@ struct ReadFile {
     /// What the preprocessor took by default.
     uses: Uses,
     /// Text that `#if` leaves out.
-    skipped: Vec<Span>,
+    left_out: Vec<Span>,
     /// Macros that other files of the project state.
     stated: Vec<stated::Found>,
 }
@@ -163,7 +163,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         missing,
         sought,
         uses,
-        skipped,
+        left_out,
         stated,
     } = work::during(Stage::Read, || read(path, text, options));
     let options = &stated::with(options, &stated);
@@ -233,7 +233,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         diagnostics.extend(missing::headers(&missing, &kernels));
     }
     let launches = file.launches().iter().any(|launch| wanted.contains(&launch.kernel));
-    let comments = suppress::comments(&file.program.sources, program.language, &kernel_names(program), &skipped);
+    let comments = suppress::comments(&file.program.sources, program.language, &kernel_names(program), &left_out);
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
@@ -449,7 +449,7 @@ fn front_of(
 }
 
 fn resolved(read: front::ReadUnit) -> ReadFile {
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses, skipped } = read;
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses, left_out } = read;
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
@@ -463,7 +463,7 @@ fn resolved(read: front::ReadUnit) -> ReadFile {
         missing,
         sought,
         uses,
-        skipped,
+        left_out,
         stated: Vec::new(),
     }
 }

@@ -27,6 +27,7 @@ pub fn numbered(output: &Output) -> Output {
         sought,
         includes,
         skipped: Vec::new(),
+        left_out: Vec::new(),
         undecided: Vec::new(),
         packed: Vec::new(),
         ..copy

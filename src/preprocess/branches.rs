@@ -210,12 +210,13 @@ impl Preprocessor<'_> {
     /// Skips tokens to the branch that is to be read, or past the `#endif`.
     pub(super) fn skip_to_branch(&mut self) {
         let mut depth = 0_usize;
+        // Where the text begins that is left out, which may be a comment, and where its first token does.
         let mut skipped_from = None;
         loop {
             if let Some(top) = self.stack.last().filter(|_| skipped_from.is_none()) {
-                // From the end of the directive: what is left out may begin with a comment.
                 let before = top.next.checked_sub(1).and_then(|last| top.tokens.get(last));
-                skipped_from = Some(before.map_or(u32::MAX, |token| token.span.end));
+                let first = top.tokens.get(top.next).map_or(u32::MAX, |token| token.span.start);
+                skipped_from = Some((before.map_or(u32::MAX, |token| token.span.end), first));
             }
             let Some(hash) = self.next_directive() else { return };
             let line = self.line();
@@ -223,8 +224,10 @@ impl Preprocessor<'_> {
             let whole = hash.to(line.last().map_or(hash, |last| last.span));
             let text = self.spellings.text(name.text);
             let ends_branch = depth == 0 && (text == "endif" || text.starts_with("el"));
-            if let Some(start) = skipped_from.filter(|_| ends_branch).filter(|&start| start < hash.start) {
-                self.told.skipped.push(Span { start, end: hash.start, ..hash });
+            if let Some((text, tokens)) = skipped_from.filter(|_| ends_branch) {
+                let until = |start| Some(Span { start, end: hash.start, ..hash }).filter(|_| start < hash.start);
+                self.told.left_out.extend(until(text));
+                self.told.skipped.extend(until(tokens));
             }
             if ends_branch {
                 skipped_from = None;

@@ -179,7 +179,7 @@ impl<'a> Preprocessor<'a> {
         let mut choices = std::mem::take(&mut self.choices.all);
         choices.retain(|choice| choice.because != Because::Undecided && !choice.regions.is_empty());
         let uses = Uses::of(&result, &self.spellings, &self.sources, choices);
-        let Told { diagnostics, missing_includes, sought, includes, skipped, undecided, gave_up } = self.told;
+        let Told { diagnostics, missing_includes, sought, includes, skipped, left_out, undecided, gave_up } = self.told;
         Output {
             uses,
             sources: self.sources,
@@ -191,6 +191,7 @@ impl<'a> Preprocessor<'a> {
             sought,
             includes,
             skipped,
+            left_out,
             undecided,
             packed: self.packing.of_unit(Span::new(main, 0, u32::MAX as usize)),
         }

@@ -237,8 +237,10 @@ pub struct Output {
     pub sought: Vec<SoughtHeader>,
     /// Headers that were found, in the order of the directives.
     pub includes: Vec<Include>,
-    /// The ranges of text that conditionals left out, without the directives around them.
+    /// The ranges of text that conditionals left out, each from its first token to the directive that ends it.
     pub skipped: Vec<Span>,
+    /// The same with all that stands there, comments among it, from the directive that begins it.
+    pub left_out: Vec<Span>,
     /// Regions from `#if` to `#endif` of which a condition could not be decided.
     pub undecided: Vec<Span>,
     /// What was taken by default, and whose text depends on it.

@@ -15,6 +15,7 @@ pub(super) struct Told {
     pub(super) sought: Vec<SoughtHeader>,
     pub(super) includes: Vec<Include>,
     pub(super) skipped: Vec<Span>,
+    pub(super) left_out: Vec<Span>,
     pub(super) undecided: Vec<Span>,
     /// Whether a budget is used up.
     pub(super) gave_up: bool,
