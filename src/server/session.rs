@@ -62,7 +62,7 @@ pub enum ServeError {
 }
 
 /// How long a text rests before it is checked in the quick way: keys that are pressed at once are one change.
-const TYPED: Duration = Duration::from_millis(10);
+const TYPED: Duration = Duration::from_millis(5);
 /// How long it rests before it is checked as a whole.
 const RESTS: Duration = Duration::from_millis(400);
 /// How often the editor is told how far the project is.
