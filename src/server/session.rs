@@ -678,7 +678,9 @@ impl<'s> Session<'s> {
         }
         for target in targets {
             let document = self.documents.get(&target);
-            let version = document.map(|document| document.version.0);
+            // What is said may still be of an older text than the one that is there.
+            let told = |document: &Document| document.known.as_ref().map_or(document.version, |known| known.version);
+            let version = document.map(|document| told(document).0);
             let uri = document.map_or_else(|| uri::of_path(&target), |document| document.uri.clone());
             let diagnostics = self.diagnostics_of(&target);
             if diagnostics.is_empty() && document.is_none() && !self.told.contains(&target) {
