@@ -15,6 +15,7 @@ use super::memo::Memo;
 use super::options::{Fixes, Hints, Options, Reproductions, Settings};
 use super::{check_source_of_many, parallel};
 use crate::diagnostic::report::{FileReport, Fix, Report};
+use crate::source::fingerprint::Fingerprint;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,6 +53,8 @@ impl Pass {
 
 /// What is known of a text.
 pub struct Live {
+    /// How kernels were judged of which something is known: under other settings, nothing of it counts.
+    judging: Option<Fingerprint>,
     whole: Arc<Memo>,
     quick: Memo,
 }
@@ -59,7 +62,7 @@ pub struct Live {
 impl Default for Live {
     fn default() -> Self {
         let whole = Arc::new(Memo::default());
-        Live { quick: Memo::behind(Arc::clone(&whole)), whole }
+        Live { judging: None, quick: Memo::behind(Arc::clone(&whole)), whole }
     }
 }
 
@@ -68,7 +71,11 @@ impl Live {
     ///
     /// # Errors
     /// raceproof failed on it as a whole.
-    pub fn check(&self, path: &Path, text: &str, options: &Options, pass: Pass) -> Result<Report, Panic> {
+    pub fn check(&mut self, path: &Path, text: &str, options: &Options, pass: Pass) -> Result<Report, Panic> {
+        let judging = Fingerprint::of_value(&options.judging);
+        if self.judging.replace(judging).is_some_and(|before| before != judging) {
+            *self = Live { judging: Some(judging), ..Live::default() };
+        }
         let options = pass.options(options);
         let memo = match pass {
             Pass::Quick => &self.quick,
@@ -117,7 +124,7 @@ int main() { one<<<1, 32>>>(0); two<<<1, 32>>>(0); }
 
     #[test]
     fn whatever_was_checked_before_a_check_says_what_a_fresh_one_says() {
-        let (live, options, path) = (Live::default(), Options::default(), Path::new("a.cu"));
+        let (mut live, options, path) = (Live::default(), Options::default(), Path::new("a.cu"));
         let suppressed =
             TEXT.replace(" y[threadIdx.x / 2]", "\n// raceproof: ignore[data-race] why\ny[threadIdx.x / 2]");
         let texts =
@@ -132,8 +139,25 @@ int main() { one<<<1, 32>>>(0); two<<<1, 32>>>(0); }
     }
 
     #[test]
+    fn what_was_judged_under_other_settings_does_not_count() {
+        let text =
+            "__global__ void k(int *y) { y[threadIdx.x] = y[threadIdx.x ^ 1]; }\nint main() { k<<<1, 32>>>(0); }\n";
+        let mut options = Options::default();
+        let mut live = Live::default();
+        let mut racy = |options: &Options| {
+            let report = live.check(Path::new("a.cu"), text, options, Pass::Whole).unwrap();
+            report.summary().racy
+        };
+        assert_eq!(racy(&options), 1);
+        options.judging.block = [Some(1), Some(1), Some(1)];
+        assert_eq!(racy(&options), 0);
+        options.judging.block = [None; 3];
+        assert_eq!(racy(&options), 1);
+    }
+
+    #[test]
     fn what_is_kept_does_not_grow_with_the_number_of_checks() {
-        let (live, options) = (Live::default(), Options::default());
+        let (mut live, options) = (Live::default(), Options::default());
         for number in 0..20 {
             let text = TEXT.replace("= 2", &format!("= {number}"));
             live.check(Path::new("a.cu"), &text, &options, Pass::Quick).unwrap();

@@ -176,7 +176,7 @@ impl Shared {
     }
 
     /// What comes of a job; nothing if it was left.
-    fn done(&self, job: &Job, live: &Live) -> Option<Result<Report, Panic>> {
+    fn done(&self, job: &Job, live: &mut Live) -> Option<Result<Report, Panic>> {
         let checked = memory::task(|| {
             let _under_way = UnderWay::begin(self);
             live.check(&job.path, &job.text, &job.options, job.pass)

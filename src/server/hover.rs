@@ -84,9 +84,7 @@ fn of_barrier(barrier: &OfBarrier, kernel: &OfKernel, file: &FileReport) -> Stri
     ];
     lines.push(match (barrier.is_redundant, barrier.between.as_slice()) {
         (true, _) => "- redundant: the kernel is proved to do without it".to_owned(),
-        (false, []) => {
-            "- no array is accessed on both sides of it with a write, but in other turns of loops".to_owned()
-        }
+        (false, []) => "- in the text, no array is accessed on both sides of it with a write".to_owned(),
         (false, between) => format!("- it orders accesses to {}", between.join(", ")),
     });
     lines.extend(verdict(kernel, file).map(|verdict| format!("- {verdict}")));

@@ -263,3 +263,27 @@ pub fn ending() -> Option<Ending> {
     let _ = LEAVING.compare_exchange(NONE, largest, Relaxed, Relaxed);
     (LEAVING.load(Relaxed) == task).then_some(Ending { is_alone: false })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_task_that_is_left_ends_and_the_next_one_of_its_number_does_not() {
+        let (tell, told) = channel();
+        let work = thread::spawn(move || {
+            let outcome = task(|| {
+                tell.send(at_work()).unwrap();
+                let begun = Instant::now();
+                while begun.elapsed() < Duration::from_secs(60) {
+                    look();
+                }
+            });
+            (outcome, task(look))
+        });
+        leave(told.recv().unwrap());
+        assert_eq!(work.join().unwrap(), (Err(SetAside), Ok(())));
+    }
+}
