@@ -2,8 +2,8 @@
 //!
 //! `RACEPROOF_PRE_COMMIT` names the program; `scripts/test` installs it.
 
-use crate::support::tools;
-use std::path::{Path, PathBuf};
+use crate::support::tools::{self, path, program};
+use std::path::Path;
 use std::process::{Command, Output};
 
 const RACY: &str = "__global__ void racy_k(float *y) {\n  y[0] = threadIdx.x;\n}\n";
@@ -11,7 +11,9 @@ const FREE: &str = "__kernel void free_k(__global int *y) { y[get_global_id(0)] 
 
 #[test]
 fn pre_commit_stops_a_race_and_passes_what_is_free() {
-    let Some(pre_commit) = tools::used("pre-commit", || pre_commit().ok_or(())) else { return };
+    let Some(pre_commit) = tools::used("pre-commit", || program("RACEPROOF_PRE_COMMIT", "pre-commit").ok_or(())) else {
+        return;
+    };
     let hooks = repository(&[(
         ".pre-commit-hooks.yaml",
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.pre-commit-hooks.yaml")),
@@ -44,22 +46,6 @@ fn pre_commit_stops_a_race_and_passes_what_is_free() {
     assert!(passed, "{said}");
     let (passed, said) = run(&[("free.cl", &FREE.replace("= 1;", "= ;"))]);
     assert!(!passed && said.contains("syntax error"), "{said}");
-}
-
-fn pre_commit() -> Option<PathBuf> {
-    let named = std::env::var_os("RACEPROOF_PRE_COMMIT").map(PathBuf::from);
-    let found = || {
-        let directories = std::env::var_os("PATH")?;
-        std::env::split_paths(&directories).map(|at| at.join("pre-commit")).find(|program| program.is_file())
-    };
-    named.or_else(found)
-}
-
-/// The PATH, with the binary under test first.
-fn path() -> std::ffi::OsString {
-    let built = Path::new(env!("CARGO_BIN_EXE_raceproof")).parent().unwrap().to_path_buf();
-    let known = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(std::iter::once(built).chain(std::env::split_paths(&known))).unwrap()
 }
 
 fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -2,9 +2,9 @@
 //!
 //! `RACEPROOF_EMACS` names the program, or it is the one on the PATH; `scripts/test` installs it, with eglot where Emacs has none.
 
-use super::real::{CUDA, OPENCL, path, program};
+use super::real::{CUDA, OPENCL};
 use crate::cli::Place;
-use crate::support::tools;
+use crate::support::tools::{self, path, program};
 use std::path::Path;
 use std::process::Command;
 

@@ -2,9 +2,9 @@
 //!
 //! `RACEPROOF_NVIM` names the program, or it is the one on the PATH; `scripts/test` installs it.
 
-use super::real::{CUDA, OPENCL, path, program};
+use super::real::{CUDA, OPENCL};
 use crate::cli::Place;
-use crate::support::tools;
+use crate::support::tools::{self, path, program};
 use std::process::Command;
 
 /// What Neovim does: its findings, before and behind the fix, are written line by line.

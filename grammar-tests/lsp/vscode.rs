@@ -2,8 +2,7 @@
 //!
 //! `RACEPROOF_NODE_MODULES` names its dependencies; `scripts/test` installs them.
 
-use super::real::program;
-use crate::support::tools;
+use crate::support::tools::{self, program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -4,6 +4,7 @@
 //! others each must be there: `scripts/test` installs them, and a test whose tool is missing fails.
 
 use super::tier::Tier;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Whether this tier uses tools that not every machine has.
@@ -33,4 +34,21 @@ pub(crate) fn has_cxx() -> bool {
 /// The C++ compiler: that of `CXX`, or `c++`.
 pub(crate) fn cxx() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
+}
+
+/// The program that a variable names, or the one of that name on the PATH.
+pub(crate) fn program(variable: &str, name: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let found = || {
+        let directories = std::env::var_os("PATH")?;
+        std::env::split_paths(&directories).map(|at| at.join(name)).find(|program| program.is_file())
+    };
+    named.or_else(found)
+}
+
+/// The PATH, with the binary under test first.
+pub(crate) fn path() -> std::ffi::OsString {
+    let built = Path::new(env!("CARGO_BIN_EXE_raceproof")).parent().unwrap().to_path_buf();
+    let known = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(built).chain(std::env::split_paths(&known))).unwrap()
 }

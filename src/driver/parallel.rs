@@ -42,7 +42,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Stack of a worker. Passes bound their depth; this is what their bounds are made for.
-const STACK_BYTES: usize = 64 << 20;
+pub const STACK_BYTES: usize = 64 << 20;
 
 /// How long nobody looks whether the run is to end.
 const LOOK: Duration = Duration::from_millis(20);

@@ -8,6 +8,7 @@ use crate::diagnostic::report::Report;
 use crate::driver::isolate::Panic;
 use crate::driver::live::{Live, Pass};
 use crate::driver::options::Options;
+use crate::driver::parallel::STACK_BYTES;
 use crate::work::memory::{self, SetAside, Task, leave};
 use crossbeam_channel::Sender;
 use std::collections::BTreeMap;
@@ -15,9 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Stack of the thread, as that of other workers: passes bound their depth for it.
-pub(super) const STACK_BYTES: usize = 64 << 20;
 
 /// How long a check waits that did not find the memory it needs.
 const LATER: Duration = Duration::from_secs(2);

@@ -6,14 +6,14 @@ use super::uri;
 use crate::diagnostic::render::editor::{Remark, remarks};
 use crate::diagnostic::report::Report;
 use crate::diagnostic::{RuleId, Severity};
-use crate::source::disk::normalized;
+use crate::source::disk::absolute;
 use crate::source::{FileId, SourceMap, Span};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location,
     NumberOrString,
 };
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Who speaks.
 pub(super) const SOURCE: &str = "raceproof";
@@ -38,10 +38,6 @@ pub(super) fn of_report(
         }
     }
     found
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()))
 }
 
 fn path_of(sources: &SourceMap, file: FileId) -> PathBuf {

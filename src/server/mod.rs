@@ -12,6 +12,7 @@
 //! - [`texts`]: open texts and their edits; [`positions`], [`uri`]: places in the editor's terms.
 //! - [`analyst`]: checks what was written last, and leaves what nobody waits for any more.
 //! - [`workspace`]: checks the files of the project.
+//! - [`documents`], [`project`]: what is known; [`workers`]: who finds out.
 //! - [`findings`], [`hover`], [`actions`], [`lenses`], [`hints`]: what is said, as the protocol has it. They know no state.
 //!
 //! Guarantees: what is shown of a text once it rests is what `check` says of it. Nothing that is read is executed. A text on which
@@ -24,15 +25,18 @@ mod analyst;
 mod client;
 mod commands;
 mod configuration;
+mod documents;
 mod findings;
 mod hints;
 mod hover;
 mod lenses;
 mod pages;
 mod positions;
+mod project;
 mod session;
 mod texts;
 mod uri;
+mod workers;
 mod workspace;
 
 pub use configuration::{Configuration, Unfit};

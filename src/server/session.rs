@@ -6,37 +6,39 @@
 //! Guarantees: the loop does nothing that takes long.
 
 use super::actions::Subject;
-use super::analyst::{Analysed, Analyst, Job, STACK_BYTES, Version};
+use super::analyst::{Analysed, Job};
 use super::client::{Client, Settings, capabilities};
 use super::configuration::Configuration;
+use super::documents::{Answer, Asked, Document, Known, Wanting, errand};
 use super::findings::of_report;
 use super::hints::hints;
 use super::hover::hover;
 use super::lenses::lenses;
 use super::pages::Pages;
+use super::project::Project;
 use super::texts::Text;
+use super::workers::Workers;
 use super::workspace::{Course, Workspace};
 use super::{commands, uri};
 use crate::diagnostic::render::editor::{Remark, known};
-use crate::diagnostic::report::{FileReport, Fix, Report};
+use crate::diagnostic::report::{FileReport, Report};
 use crate::diagnostic::{RuleId, Severity};
-use crate::driver::details::{Details, details};
 use crate::driver::isolate::Panic;
-use crate::driver::live::{self, Pass};
+use crate::driver::live::Pass;
 use crate::driver::options::Options;
 use crate::driver::rule_page;
-use crate::source::disk::{normalized, stand_in};
+use crate::source::disk::stand_in;
 use crate::source::fingerprint::Fingerprint;
-use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use crossbeam_channel::select;
 use lsp_server::{Connection, ErrorCode, Message, Notification, ReqQueue, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{
     Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, DidSaveTextDocumentParams, FullDocumentDiagnosticReport, InitializeParams, MessageType,
-    Position, PreviousResultId, PublishDiagnosticsParams, Range, ShowDocumentParams, ShowMessageParams,
-    UnchangedDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport, WorkspaceDocumentDiagnosticReport,
-    WorkspaceFullDocumentDiagnosticReport, WorkspaceUnchangedDocumentDiagnosticReport,
+    PublishDiagnosticsParams, Range, ShowDocumentParams, ShowMessageParams, UnchangedDocumentDiagnosticReport, Uri,
+    WorkspaceDiagnosticReport, WorkspaceDocumentDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
+    WorkspaceUnchangedDocumentDiagnosticReport,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,8 +46,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Why a session ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +66,6 @@ pub enum ServeError {
 const TYPED: Duration = Duration::from_millis(5);
 /// How long it rests before it is checked as a whole.
 const RESTS: Duration = Duration::from_millis(400);
-/// How often the editor is told how far the project is.
-const TOLD: Duration = Duration::from_millis(200);
 
 /// Serves until the editor says that this is over.
 pub(super) fn run(connection: &Connection, configuration: &Arc<dyn Configuration>) -> Result<(), ServeError> {
@@ -80,51 +79,6 @@ pub(super) fn run(connection: &Connection, configuration: &Arc<dyn Configuration
     });
     connection.initialize_finish(id, said).map_err(|error| broken(&error))?;
     Session::begin(connection, client, configuration)?.until_over()
-}
-
-/// An open text, and what is known of it.
-struct Document {
-    uri: Uri,
-    text: Text,
-    version: Version,
-    options: Arc<Options>,
-    known: Option<Known>,
-    details: Option<(Version, Details)>,
-    /// Fixes that were sought for findings of this version, by kernel and line.
-    fixes: BTreeMap<(String, u32), Option<Fix>>,
-    /// What was asked of those who answer, for this version.
-    asked: BTreeSet<Wanting>,
-    waiting: Vec<(RequestId, Asked)>,
-}
-
-/// What came of the last check of a text.
-struct Known {
-    version: Version,
-    report: Report,
-    found: BTreeMap<PathBuf, Vec<(Remark, Diagnostic)>>,
-}
-
-/// What is asked of a text.
-enum Asked {
-    Findings { before: Option<String> },
-    Hover(Position),
-    Actions(Range),
-    Lenses,
-    Hints(Range),
-}
-
-/// What an answer needs that is not known yet.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Wanting {
-    Verdicts,
-    Details,
-    Fix(String, u32),
-}
-
-/// What those who answer found out.
-enum Answer {
-    Details(PathBuf, Version, Details),
-    Fix(PathBuf, Version, (String, u32), Option<Fix>),
 }
 
 struct Session<'s> {
@@ -141,55 +95,6 @@ struct Session<'s> {
     requests: ReqQueue<PathBuf, ()>,
     /// How often files have changed.
     epoch: u64,
-}
-
-/// Those who work beside the loop, and what they say.
-struct Workers {
-    analyst: Analyst,
-    analysed: Receiver<Analysed>,
-    /// Work beside checks, one piece after the other.
-    errands: Sender<Errand>,
-    answers: Receiver<Answer>,
-    workspace: Option<Workspace>,
-    course: Receiver<Course>,
-}
-
-/// A piece of work beside checks.
-type Errand = Box<dyn FnOnce() -> Answer + Send>;
-
-/// What is known of the files of the project.
-#[derive(Default)]
-struct Project {
-    /// What was found, by the file that was checked; nothing before the first run over them has ended.
-    found: Option<BTreeMap<PathBuf, BTreeMap<PathBuf, Vec<Diagnostic>>>>,
-    /// Who asked for it, and what was known then.
-    asked: Option<(RequestId, Vec<PreviousResultId>)>,
-    /// How many files a run is over, and when something was last told of it.
-    progress: Option<(usize, Instant)>,
-    /// Runs so far.
-    runs: usize,
-}
-
-impl Workers {
-    fn start(client: &Client, configuration: &Arc<dyn Configuration>) -> std::io::Result<Workers> {
-        let (tell, analysed) = unbounded();
-        let analyst = Analyst::start(tell)?;
-        let (errands, asked) = unbounded::<Errand>();
-        let (tell, answers) = unbounded();
-        let answer = move || {
-            while let Ok(errand) = asked.recv() {
-                if tell.send(errand()).is_err() {
-                    return;
-                }
-            }
-        };
-        thread::Builder::new().name("answers".to_owned()).stack_size(STACK_BYTES).spawn(answer)?;
-        let (tell, course) = unbounded();
-        let looks_around = client.settings.workspace && !client.roots.is_empty();
-        let start = || Workspace::start(client.roots.clone(), Arc::clone(configuration), tell);
-        let workspace = looks_around.then(start).transpose()?;
-        Ok(Workers { analyst, analysed, errands, answers, workspace, course })
-    }
 }
 
 impl<'s> Session<'s> {
@@ -703,28 +608,14 @@ impl<'s> Session<'s> {
 
     fn seen(&mut self, course: Course) {
         match course {
-            Course::Begun(files) => {
-                self.project.runs += 1;
-                if self.client.progresses {
-                    let token = lsp_types::NumberOrString::String(format!("raceproof-{}", self.project.runs));
-                    self.request::<request::WorkDoneProgressCreate>(lsp_types::WorkDoneProgressCreateParams { token });
-                    self.project.progress = Some((files, Instant::now()));
-                    let message = format!("0 of {files} files");
-                    self.tell_progress(&json!({
-                        "kind": "begin", "title": "raceproof", "message": message, "percentage": 0, "cancellable": false,
-                    }));
-                }
+            Course::Begun(files) if self.client.progresses => {
+                let (token, said) = self.project.begin(files);
+                let token = lsp_types::NumberOrString::String(token);
+                self.request::<request::WorkDoneProgressCreate>(lsp_types::WorkDoneProgressCreateParams { token });
+                self.tell_progress(&said);
             }
-            Course::Done(done) => {
-                let Some((files, told)) = self.project.progress.filter(|(_, told)| told.elapsed() >= TOLD) else {
-                    return;
-                };
-                let _ = told;
-                self.project.progress = Some((files, Instant::now()));
-                let percentage = 100 * done / files.max(1);
-                let message = format!("{done} of {files} files");
-                self.tell_progress(&json!({ "kind": "report", "message": message, "percentage": percentage }));
-            }
+            Course::Begun(_) => {}
+            Course::Done(done) => self.project.advance(done).iter().for_each(|said| self.tell_progress(said)),
             Course::Overtaken => self.end_progress(),
             Course::Refused(unfit) => self.show(MessageType::ERROR, &unfit.to_string()),
             Course::Ended(report) => {
@@ -735,20 +626,7 @@ impl<'s> Session<'s> {
     }
 
     fn know_project(&mut self, report: Report) {
-        let before = self.project.found.take().into_iter().flatten().flat_map(|(_, found)| found.into_keys());
-        let mut targets: BTreeSet<PathBuf> = before.collect();
-        let mut project = BTreeMap::new();
-        for file in report.files {
-            let path = normalized(&std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone()));
-            let found = of_report(&Report { files: vec![file] }, self.client.encoding, &self.pages);
-            let found: BTreeMap<PathBuf, Vec<Diagnostic>> = found
-                .into_iter()
-                .map(|(target, found)| (target, found.into_iter().map(|(_, diagnostic)| diagnostic).collect()))
-                .collect();
-            targets.extend(found.keys().cloned());
-            project.insert(path, found);
-        }
-        self.project.found = Some(project);
+        let targets = self.project.know(report, self.client.encoding, &self.pages);
         self.publish(targets);
         self.tell_of_project();
     }
@@ -812,8 +690,8 @@ impl<'s> Session<'s> {
     }
 
     fn tell_progress(&self, said: &Value) {
-        let token = format!("raceproof-{}", self.project.runs);
-        self.say(Notification::new("$/progress".to_owned(), json!({ "token": token, "value": said })).into());
+        let params = json!({ "token": self.project.token(), "value": said });
+        self.say(Notification::new("$/progress".to_owned(), params).into());
     }
 
     fn end_progress(&mut self) {
@@ -897,23 +775,6 @@ impl<'s> Session<'s> {
     fn say(&self, message: Message) {
         // Whoever is gone is noticed where it is listened to.
         let _ = self.connection.sender.send(message);
-    }
-}
-
-/// What is done to know what is wanted; verdicts come by themselves.
-fn errand(path: &Path, document: &Document, wanting: Wanting) -> Option<Errand> {
-    let (path, version) = (path.to_path_buf(), document.version);
-    let (text, options) = (Arc::clone(&document.text.text), Arc::clone(&document.options));
-    match wanting {
-        Wanting::Verdicts => None,
-        Wanting::Details => Some(Box::new(move || {
-            let found = details(&path, &text, &options);
-            Answer::Details(path, version, found)
-        })),
-        Wanting::Fix(kernel, line) => Some(Box::new(move || {
-            let fix = live::fix(&path, &text, &options, (&kernel, line));
-            Answer::Fix(path, version, (kernel, line), fix)
-        })),
     }
 }
 

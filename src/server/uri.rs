@@ -2,7 +2,7 @@
 //!
 //! Guarantees: `path(&of_path(p))` is `p` for absolute paths. A text that is no file has a path that no file has.
 
-use crate::source::disk::normalized;
+use crate::source::disk::absolute;
 use lsp_types::Uri;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,7 @@ pub(super) fn of_path(path: &Path) -> Uri {
 
 /// The path of a URI, an absolute one; of a text that is no file, a name with an extension of the language that the editor says.
 pub(super) fn path(uri: &Uri, language: &str) -> PathBuf {
-    let path = named(uri, language);
-    normalized(&std::path::absolute(&path).unwrap_or(path))
+    absolute(&named(uri, language))
 }
 
 fn named(uri: &Uri, language: &str) -> PathBuf {

@@ -33,8 +33,8 @@ static UNSAVED: RwLock<BTreeMap<PathBuf, Arc<str>>> = RwLock::new(BTreeMap::new(
 pub fn stand_in(path: &Path, text: Option<Arc<str>>) {
     let mut unsaved = UNSAVED.write().unwrap_or_else(PoisonError::into_inner);
     match text {
-        Some(text) => unsaved.insert(normalized(path), text),
-        None => unsaved.remove(&normalized(path)),
+        Some(text) => unsaved.insert(absolute(path), text),
+        None => unsaved.remove(&absolute(path)),
     };
 }
 
@@ -44,8 +44,12 @@ fn unsaved(path: &Path) -> Option<Arc<str>> {
     if unsaved.is_empty() {
         return None;
     }
-    let path = std::path::absolute(path).ok()?;
-    unsaved.get(&normalized(&path)).cloned()
+    unsaved.get(&absolute(path)).cloned()
+}
+
+/// The path from the root, normalized: one name for one file, whatever the working directory.
+pub fn absolute(path: &Path) -> PathBuf {
+    normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()))
 }
 
 /// `path` without `.` and, where a name precedes it, without `..`: one name for one file.
