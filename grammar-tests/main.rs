@@ -32,6 +32,7 @@
 //! - [`schedule`]: faults that only some orders of blocks and threads show, and deadlocks, through the real binary.
 //! - [`settings`]: `raceproof.toml`, through the real binary.
 //! - [`show`]: what intermediate forms look like.
+//! - [`site`]: the report as a site, in a real browser.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`stand_in`]: builds of users, with make and CMake, through the real binary in the place of nvcc.
 //! - [`support`]: how much is tried, which cases are drawn, what is remembered, what a test needs of the machine.
@@ -85,6 +86,7 @@ mod run;
 mod schedule;
 mod settings;
 mod show;
+mod site;
 mod solver;
 mod stand_in;
 mod stated;

@@ -113,13 +113,16 @@ const ROOMS: &[(&str, &[&str])] = &[
             "instrument",
             "execute",
             "reproduce",
+            "picture",
             "trace",
         ],
     ),
     ("execute", &["instrument", "trace"]),
     ("reproduce", &["calculus", "diagnostic", "preprocess", "syntax", "execute"]),
+    ("picture", &["prove", "calculus", "diagnostic"]),
+    ("site", &["driver", "picture", "calculus", "memory_model", "diagnostic"]),
     ("server", &["driver", "diagnostic"]),
-    ("cli", &["driver", "server", "diagnostic", "fix"]),
+    ("cli", &["driver", "server", "site", "diagnostic", "fix"]),
 ];
 
 /// Rooms that every other may use.

@@ -102,7 +102,7 @@ fn sorted(mut lines: [u32; 2]) -> [u32; 2] {
 fn written(path: &Path, directory: &Path) -> (BTreeMap<PathBuf, Lines>, Vec<String>) {
     let text = std::fs::read_to_string(path).expect("a fixture");
     let mut options = Fixture::parse(&text).expect("a fixture that can be read").options;
-    options.reproductions = Reproductions::Draft;
+    options.evidence.reproductions = Reproductions::Draft;
     let mut run = checked(path, &options);
     let mut store = Store::open(directory).expect("a directory");
     let errors = write_all(&mut run, &mut store);

@@ -138,6 +138,9 @@ pub(super) struct CheckArgs {
     /// Write a program that shows it for each race with a witness; nothing is executed
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) reproduce: Option<PathBuf>,
+    /// Write a site that shows the kernels, their findings and pictures of small launches; it needs no network
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with_all = ["shard"])]
+    pub(super) html: Option<PathBuf>,
     /// Report the time that every kernel and every stage took, and which libclang answered
     #[arg(long, help_heading = "Output")]
     pub(super) timings: bool,

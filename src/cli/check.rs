@@ -21,6 +21,7 @@ use crate::driver::parallel::{Input, Problem, Progress, Run, check_groups};
 use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
 use crate::driver::stated_contracts::StatedContracts;
+use crate::site::Site;
 use crate::source::discover::discover;
 use crate::work::{Spent, Stage, Tally};
 use anyhow::{Context, Result, ensure};
@@ -58,6 +59,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
+    let site = args.html.as_deref().map(Site::open).transpose().context("--html")?;
     let interrupt = Interrupt::listen();
     let mut run = checked(args, &inputs, &plan, &interrupt);
     if args.fix && run.unfinished == 0 {
@@ -73,6 +75,11 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     }
     let told = baseline::after(&args.baseline, &mut run, &options).context("the baseline cannot be written")?;
     told.iter().for_each(|line| remark(line));
+    let written = site.map_or(Ok(()), |site| site.write(&run));
+    if let Err(error) = written {
+        complain(&format!("--html: {error}"));
+        exit = Exit::Usage;
+    }
     let has_findings = fails(&run.report, &args.output.fail_on);
     let left_out = args.output.max_findings.map_or(0, |most| run.report.keep(most));
     let written = to_stdout(|out| match &share {

@@ -11,8 +11,8 @@ use crate::driver::CompileCommands;
 use crate::driver::baseline::Baseline;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
-    self, Device, Effort, Fixes, GlobalOffset, Hints, Launches, Levels, Options, ProjectHeaders, Proofs, Reproductions,
-    Settings, SolverKind, Timings, Told,
+    self, Device, Effort, Evidence, Fixes, GlobalOffset, Hints, Launches, Levels, Options, Pictures, ProjectHeaders,
+    Proofs, Reproductions, Settings, SolverKind, Timings, Told,
 };
 use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::language_of;
@@ -48,7 +48,10 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
     options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
     options.hints = if args.proof.hints { Hints::Give } else { Hints::Omit };
-    options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
+    options.evidence = Evidence {
+        reproductions: if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit },
+        pictures: if args.html.is_some() { Pictures::Draw } else { Pictures::Omit },
+    };
     let contracts = args.proof.contracts.as_deref().map(StatedContracts::read).transpose();
     options.contracts.stated = contracts.context("--contracts")?.map(Arc::new);
     if let Some(path) = &args.proof.launches {

@@ -148,6 +148,7 @@ fn of_options(args: &CheckArgs, settings_files: &[PathBuf]) -> String {
         fix: _,
         output: _,
         reproduce: _,
+        html: _,
         timings,
         work: _,
     } = args;

@@ -6,7 +6,7 @@
 //! Deliberately absent: verdicts, which the report has.
 
 use super::isolate::isolated;
-use super::options::{Fixes, Hints, Reproductions};
+use super::options::{Evidence, Fixes, Hints};
 use super::passes::{Model, model};
 use super::{Options, check_source, read, selected};
 use crate::calculus::{Space, SyncScope};
@@ -44,6 +44,8 @@ pub struct OfKernel {
 pub struct OfAccess {
     /// Where it stands.
     pub span: Span,
+    /// What it does.
+    pub kind: AccessKind,
     /// `write to tile`.
     pub what: String,
     /// The first byte, as the protocol has it, and how many there are.
@@ -99,8 +101,7 @@ fn of_text(path: &Path, text: &str, options: &Options) -> Details {
 
 /// The bytes of the barriers in the text that kernels are proved to do without.
 fn redundant(path: &Path, text: &str, options: &Options) -> Vec<(u32, u32)> {
-    let options =
-        Options { hints: Hints::Give, fixes: Fixes::Omit, reproductions: Reproductions::Omit, ..options.clone() };
+    let options = Options { hints: Hints::Give, fixes: Fixes::Omit, evidence: Evidence::default(), ..options.clone() };
     let Ok(checked) = isolated(|| check_source(path, text, &options)) else { return Vec::new() };
     let FileReport { kernels, sources, .. } = checked.report;
     let found = kernels.iter().flat_map(KernelReport::each_finding).filter(|it| it.rule == RuleId::RedundantBarrier);
@@ -111,7 +112,7 @@ fn redundant(path: &Path, text: &str, options: &Options) -> Vec<(u32, u32)> {
     found.map(at).collect()
 }
 
-fn of_kernel(protocol: &Protocol, words: &Vocabulary) -> OfKernel {
+pub(super) fn of_kernel(protocol: &Protocol, words: &Vocabulary) -> OfKernel {
     let place = |site| protocol.sites[site].span;
     let mut walk = Walk { protocol, interval: 1, accesses: Vec::new(), syncs: Vec::new() };
     walk.nodes(&protocol.body);
@@ -143,6 +144,7 @@ fn of_kernel(protocol: &Protocol, words: &Vocabulary) -> OfKernel {
     let shown = accesses.iter().filter_map(|&(access, interval)| {
         Some(OfAccess {
             span: place(access.site)?,
+            kind: access.kind,
             what: format!("{} {}", kind(access.kind), protocol.arrays[access.array].name),
             bytes: bytes(protocol, access),
             guards: access.guards.iter().map(|guard| guarded(protocol, guard)).collect(),

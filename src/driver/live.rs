@@ -12,7 +12,7 @@
 use super::front::FrontEnd;
 use super::isolate::{Panic, isolated};
 use super::memo::Memo;
-use super::options::{Fixes, Hints, Options, Reproductions, Settings};
+use super::options::{Evidence, Fixes, Hints, Options, Settings};
 use super::{check_source_of_many, parallel};
 use crate::diagnostic::report::{FileReport, Fix, Report};
 use crate::source::fingerprint::Fingerprint;
@@ -32,7 +32,7 @@ impl Pass {
     /// The options of the pass.
     fn options(self, options: &Options) -> Options {
         let options =
-            Options { hints: Hints::Omit, fixes: Fixes::Omit, reproductions: Reproductions::Omit, ..options.clone() };
+            Options { hints: Hints::Omit, fixes: Fixes::Omit, evidence: Evidence::default(), ..options.clone() };
         match self {
             Pass::Whole => options,
             Pass::Quick => Options {

@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
             kernels: vec![kernel.to_owned()],
             hints: options::Hints::Omit,
             fixes: options::Fixes::Omit,
-            reproductions: options::Reproductions::Omit,
+            evidence: options::Evidence::default(),
             ..options.clone()
         };
         let judging = Settings { solver: None, launches: Launches::All, ..options.judging.clone() };

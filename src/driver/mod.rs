@@ -40,6 +40,7 @@ pub mod mutate;
 pub mod options;
 pub mod parallel;
 pub mod passes;
+pub mod pictured;
 mod prepared;
 mod read_units;
 pub mod repeats;
@@ -83,7 +84,7 @@ use crate::suppress;
 use crate::work::{self, Spent, Stage, watched};
 use front::Kept;
 use memo::{Memo, Subject};
-use options::{ProjectHeaders, Reproductions, Timings};
+use options::{Pictures, ProjectHeaders, Reproductions, Timings};
 use passes::{Model, Relations, counts_relations, in_step, model_with};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -122,6 +123,8 @@ pub struct Checked {
     pub is_whole: bool,
     /// Programs that show its races, if they were asked for.
     pub drafts: Vec<reproduce::Drafted>,
+    /// What there is to see of each of its kernels, if that was asked for.
+    pub pictured: Vec<pictured::Pictured>,
     /// Whether something that a kernel reaches was not understood: what declares it may stand in another file.
     pub incomplete: bool,
     /// Whether a launch of some kernel of it is known.
@@ -217,7 +220,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
     for (report, &function) in kernels.iter_mut().zip(&wanted) {
         report.findings.extend(impossible_launches(&file, function));
     }
-    let drafts = match options.reproductions {
+    let drafts = match options.evidence.reproductions {
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
             crash::entering("reproduce");
@@ -227,6 +230,13 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
                     bugs.extend(panic.bug());
                     Vec::new()
                 })
+        }
+    };
+    let pictured = match options.evidence.pictures {
+        Pictures::Omit => Vec::new(),
+        Pictures::Draw => {
+            crash::entering("pictures");
+            pictured::pictured(&file, &judged, &kernels, options)
         }
     };
     if missed > 0 {
@@ -245,7 +255,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         spent: Spent::default(),
         sources: file.program.sources,
     };
-    Checked { report, bugs, is_whole, drafts, incomplete: missed > 0, launches, misfits }
+    Checked { report, bugs, is_whole, drafts, pictured, incomplete: missed > 0, launches, misfits }
 }
 
 /// Where the kernels of a program are named.

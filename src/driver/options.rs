@@ -41,8 +41,8 @@ pub struct Options {
     pub front: FrontEnd,
     /// What files are read as; `None` means what the build, their extension or their headers say.
     pub dialect: Option<Dialect>,
-    /// Whether programs are drawn up that show the races which are proved.
-    pub reproductions: Reproductions,
+    /// What is made beside the report, to show what it says.
+    pub evidence: Evidence,
     /// Whether barriers that are not needed are named.
     pub hints: Hints,
     /// Whether barriers are sought that end races.
@@ -123,6 +123,25 @@ pub enum Reproductions {
     Draft,
 }
 
+/// Whether small launches of kernels are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pictures {
+    /// They are not.
+    #[default]
+    Omit,
+    /// They are.
+    Draw,
+}
+
+/// What is made beside the report, to show what it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Programs that show races.
+    pub reproductions: Reproductions,
+    /// Pictures of small launches.
+    pub pictures: Pictures,
+}
+
 /// Contracts and launches beside the text, and what is told of them.
 #[derive(Clone, Debug, Default)]
 pub struct Contracts {
@@ -176,7 +195,7 @@ impl Default for Options {
             commands: None,
             front: FrontEnd::TreeSitter,
             dialect: None,
-            reproductions: Reproductions::Omit,
+            evidence: Evidence::default(),
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             contracts: Contracts::default(),

@@ -15,6 +15,7 @@ use super::crash;
 use super::isolate::{Panic, isolated};
 use super::memo::Memo;
 use super::options::{Contracts, Hints, Launches, Levels, Options, Part, Settings};
+use super::pictured::Pictured;
 use super::repeats;
 use super::reproduce::Drafted;
 use super::units::Units;
@@ -67,6 +68,8 @@ pub struct Run {
     pub unfinished: usize,
     /// Programs that show races, if they were asked for: those of each file of the report.
     pub drafts: Vec<Vec<Drafted>>,
+    /// What there is to see of each kernel, if that was asked for: those of each file of the report.
+    pub pictured: Vec<Vec<Pictured>>,
 }
 
 /// What can go wrong outside the source text.
@@ -368,6 +371,7 @@ fn gathered(parts: Vec<Share>) -> Run {
             }
         }
         run.drafts.push(outcome.drafts);
+        run.pictured.push(outcome.pictured);
         of_parts.push(part);
     }
     // What was not checked, or not read, may hold what a comment suppresses.
@@ -431,11 +435,16 @@ struct Outcome {
     is_whole: bool,
     problems: Vec<Problem>,
     drafts: Vec<Drafted>,
+    pictured: Vec<Pictured>,
 }
 
 impl Outcome {
+    fn without_evidence(file: FileReport, problems: Vec<Problem>) -> Outcome {
+        Outcome { file, is_whole: true, problems, drafts: Vec::new(), pictured: Vec::new() }
+    }
+
     fn unread(path: &Path, options: &Options, problem: Problem) -> Outcome {
-        Outcome { file: unread(path, options), is_whole: true, problems: vec![problem], drafts: Vec::new() }
+        Outcome::without_evidence(unread(path, options), vec![problem])
     }
 }
 
@@ -452,7 +461,7 @@ fn check_one(
     let cache = shared.cache.as_ref().filter(|_| input.on_disk().is_some() && !crash::is_lost(position));
     let kept = cache.and_then(|cache| cache.look_up(path, &shared.units));
     let outcome = match kept {
-        Some(file) => Outcome { file, is_whole: true, problems: Vec::new(), drafts: Vec::new() },
+        Some(file) => Outcome::without_evidence(file, Vec::new()),
         None => {
             let (outcome, dependencies) = recording(|| found((position, input), options, shared));
             // Of what was under way when the run was ended, parts may be missing.
@@ -480,10 +489,10 @@ fn found((position, input): (usize, &Input), options: &Options, shared: &Shared)
             crash::overflow_if_planted(path);
             check_bytes(path, &bytes, options, shared)
         }) {
-            Ok(Checked { report, bugs, is_whole, drafts, misfits, .. }) => {
+            Ok(Checked { report, bugs, is_whole, drafts, pictured, misfits, .. }) => {
                 let misfits = misfits.into_iter().map(Problem::Misfit);
                 let problems = bugs.into_iter().map(bug).chain(misfits).collect();
-                Outcome { file: report, is_whole, problems, drafts }
+                Outcome { file: report, is_whole, problems, drafts, pictured }
             }
             Err(Panic::Bug(message)) => Outcome::unread(path, options, bug(message)),
             Err(Panic::TooMuch(too_much)) => {

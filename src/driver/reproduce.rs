@@ -103,6 +103,24 @@ pub(super) fn drafts(
     drafts
 }
 
+/// What memory must hold: what the finding says, and zeros in all other arrays that nothing unmodelled touches.
+pub(super) fn contents_of(kernel: &Kernel, finding: &Finding) -> Chosen {
+    if finding.contents.is_empty() {
+        return Chosen::default();
+    }
+    let mut chosen = Chosen::pattern(&free_arrays(kernel), Rest::Constant(0));
+    for contents in &finding.contents {
+        let found = kernel.arrays.iter().find(|(_, array)| array.is_given() && array.name == contents.array);
+        let Some((id, array)) = found else { continue };
+        for element in &contents.elements {
+            let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);
+            let offset = element.index as i64 * i64::from(array.element_bytes) + i64::from(first);
+            chosen.set(id, offset, bytes, element.value as i64);
+        }
+    }
+    chosen
+}
+
 /// The programs of one kernel.
 struct Job<'a> {
     text: &'a Text,
@@ -149,7 +167,7 @@ impl Job<'_> {
         let mut refused = Vec::new();
         for (number, finding) in report.findings.iter().enumerate() {
             let Some(witness) = shown_race(finding) else { continue };
-            match self.plan(report, witness, &self.contents(finding)) {
+            match self.plan(report, witness, &contents_of(self.kernel, finding)) {
                 Ok(plan) => match groups.iter_mut().find(|group| group.plan == plan) {
                     Some(group) => group.findings.push(number),
                     None => groups.push(Group { plan, findings: vec![number] }),
@@ -158,24 +176,6 @@ impl Job<'_> {
             }
         }
         (groups, refused)
-    }
-
-    /// What memory must hold: what the finding says, and zeros in all other arrays that nothing unmodelled touches.
-    fn contents(&self, finding: &Finding) -> Chosen {
-        if finding.contents.is_empty() {
-            return Chosen::default();
-        }
-        let mut chosen = Chosen::pattern(&free_arrays(self.kernel), Rest::Constant(0));
-        for contents in &finding.contents {
-            let found = self.kernel.arrays.iter().find(|(_, array)| array.is_given() && array.name == contents.array);
-            let Some((id, array)) = found else { continue };
-            for element in &contents.elements {
-                let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);
-                let offset = element.index as i64 * i64::from(array.element_bytes) + i64::from(first);
-                chosen.set(id, offset, bytes, element.value as i64);
-            }
-        }
-        chosen
     }
 
     fn plan(&self, report: &KernelReport, witness: &WitnessReport, contents: &Chosen) -> Result<Plan, DraftError> {

@@ -143,6 +143,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
         incomplete: other.incomplete,
         launches: other.launches,
         drafts: other.drafts,
+        pictured: other.pictured,
         misfits: other.misfits,
     }
 }

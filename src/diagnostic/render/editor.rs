@@ -6,10 +6,11 @@
 use super::order::{Item, items};
 use super::places::{expansion_note, primary_label, reason_label, related_note, same_note, secondary_label, sentence};
 use super::text::{self, Detail};
-use crate::diagnostic::report::{Divergence, Finding, Fix, KernelReport, Race, Report, Unknown};
+use crate::diagnostic::report::{Divergence, FileReport, Finding, Fix, KernelReport, Race, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
+use std::cmp::Reverse;
 
 /// Something that is said of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Remark {
     pub related: Vec<(Span, String)>,
     /// The name of the kernel, if it is about one.
     pub kernel: Option<String>,
+    /// The threads that show it, as a table of plain text.
+    pub witness: Option<String>,
     /// What ends it, if that is known already.
     pub fix: Option<Fix>,
 }
@@ -45,6 +48,17 @@ pub fn remarks(report: &Report) -> Vec<Remark> {
     items(report).iter().map(remark).collect()
 }
 
+/// All that is said of a kernel, the gravest first; what is told with another kernel, too.
+pub fn remarks_of(file: &FileReport, kernel: &KernelReport) -> Vec<Remark> {
+    let words = Vocabulary::of(file.language);
+    let shown = kernel.findings.iter().filter(|finding| !finding.is_hidden());
+    let mut remarks: Vec<Remark> =
+        shown.map(|finding| of_finding(finding, Some(kernel), &file.sources, words)).collect();
+    remarks.extend(kernel.unknowns.iter().map(|unknown| of_unknown(unknown, kernel)));
+    remarks.sort_by_key(|remark| Reverse(remark.severity));
+    remarks
+}
+
 fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Remark {
     let lines: Vec<&str> = std::iter::once(&diagnostic.message).chain(&diagnostic.notes).map(String::as_str).collect();
     Remark {
@@ -55,6 +69,7 @@ fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Remark {
         message: lines.join("\n"),
         related: diagnostic.secondary.iter().map(|label| (label.span, label.text.clone())).collect(),
         kernel: None,
+        witness: None,
         fix: diagnostic.fix.clone(),
     }
 }
@@ -87,6 +102,7 @@ fn of_finding(finding: &Finding, kernel: Option<&KernelReport>, sources: &Source
         message: lines.join("\n"),
         related,
         kernel: kernel.map(|kernel| kernel.name.clone()),
+        witness: finding.witness.as_ref().map(|witness| text::witness_table(finding, witness, words)),
         fix: finding.fix.clone(),
     }
 }
@@ -100,6 +116,7 @@ fn of_unknown(unknown: &Unknown, kernel: &KernelReport) -> Remark {
         message: kernel.about(unknown),
         related: Vec::new(),
         kernel: Some(kernel.name.clone()),
+        witness: None,
         fix: None,
     }
 }
@@ -107,6 +124,11 @@ fn of_unknown(unknown: &Unknown, kernel: &KernelReport) -> Remark {
 /// The verdict on a kernel in a few words: `race-free for all launches; uniform; deterministic`.
 pub fn headline(kernel: &KernelReport) -> String {
     text::verdict(kernel, Detail::Full)
+}
+
+/// For which launches the verdict on a kernel holds: `for all launches in two dimensions`; nothing without a verdict.
+pub fn scope(kernel: &KernelReport) -> String {
+    text::scope(kernel)
 }
 
 /// What is known of a kernel, a line for each: verdict, contract with the launches that keep it, what decides where it accesses

@@ -14,7 +14,7 @@ use super::order::{Item, items};
 use super::places::{expansion_note, primary_label, reason_label, related_note, same_note, secondary_label};
 use super::snippet::Snippets;
 use super::{gcc, printable};
-use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown, WitnessReport};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
@@ -52,6 +52,16 @@ pub enum Detail {
 /// The verdict on a kernel, without its name: `race-free for all launches; uniform; deterministic`.
 pub(super) fn verdict(kernel: &KernelReport, detail: Detail) -> String {
     verdict::verdict_words(kernel, detail)
+}
+
+/// For which launches a verdict holds.
+pub(super) fn scope(kernel: &KernelReport) -> String {
+    verdict::scope_words(kernel)
+}
+
+/// The threads of a witness as a table.
+pub(super) fn witness_table(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> String {
+    witness::table(finding, witness, words)
 }
 
 /// What launches of a kernel have to keep, and which do, if there is a contract.

@@ -3,7 +3,7 @@
 //! Guarantees: an option that is added does not compile until it is told here whether results hang on it.
 
 use crate::driver::front::FrontEnd;
-use crate::driver::options::{Contracts, Options, Reproductions, Settings, Timings};
+use crate::driver::options::{Contracts, Evidence, Options, Settings, Timings};
 use crate::driver::store::Store;
 use crate::source::fingerprint::Fingerprint;
 
@@ -19,7 +19,7 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         commands,
         front,
         dialect,
-        reproductions,
+        evidence,
         hints,
         fixes,
         contracts,
@@ -29,7 +29,7 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         telling: _,
     } = options;
     let Contracts { stated, logged, told } = contracts;
-    if workload.timings == Timings::Measure || *reproductions == Reproductions::Draft || logged.is_some() {
+    if workload.timings == Timings::Measure || *evidence != Evidence::default() || logged.is_some() {
         return None;
     }
     let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);

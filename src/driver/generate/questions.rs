@@ -18,7 +18,7 @@ use crate::diagnostic::report::{Certainty, ContractKind, KernelReport, Race, Wit
 use crate::driver::contracts::judged_for_any_launch;
 use crate::driver::described::plain;
 use crate::driver::front::{self, FrontEnd};
-use crate::driver::options::{Fixes, Hints, Launches, Reproductions, Settings};
+use crate::driver::options::{Evidence, Fixes, Hints, Launches, Settings};
 use crate::driver::passes::lowered_for_any_launch;
 use crate::driver::{Options, read};
 use crate::instrument::coverage::PointKind;
@@ -91,7 +91,7 @@ impl Questions {
             front: FrontEnd::TreeSitter,
             hints: Hints::Omit,
             fixes: Fixes::Omit,
-            reproductions: Reproductions::Omit,
+            evidence: Evidence::default(),
             judging,
             ..options.clone()
         };

@@ -20,7 +20,7 @@ use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Determinism, Divergence, FileReport, KernelReport, Race, ScopeKind};
 use crate::driver::front::FrontEnd;
 use crate::driver::instrument::InstrumentedFile;
-use crate::driver::options::{Fixes, Hints, Reproductions, Settings, Timings, Workload};
+use crate::driver::options::{Evidence, Fixes, Hints, Settings, Timings, Workload};
 use crate::driver::{Options, check_source};
 use crate::instrument::mutant::{self, Claim, ClaimPlace, Edit};
 use crate::mutation::{Mutant, Status};
@@ -51,7 +51,7 @@ impl Prover {
             front: FrontEnd::TreeSitter,
             hints: Hints::Omit,
             fixes: Fixes::Omit,
-            reproductions: Reproductions::Omit,
+            evidence: Evidence::default(),
             workload: Workload { timings: Timings::Measure, ..options.workload.clone() },
             judging,
             ..options.clone()

@@ -30,6 +30,7 @@ mod contents;
 mod guide;
 mod natural;
 mod report;
+pub mod shown;
 mod space;
 mod sweep;
 #[cfg(test)]

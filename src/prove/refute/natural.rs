@@ -100,7 +100,7 @@ impl Space {
 
     /// The sizes that hosts compute for such a launch: as many elements as threads of the launch or of a block, and one of them
     /// one more or less than the others.
-    fn natural_valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
+    pub(super) fn natural_valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
         let block = i128::from(geometry.block_threads());
         let bases = [block * i128::from(geometry.blocks()), i128::from(geometry.block[0]), block];
         let equal = bases.map(|base| self.valuation(&mut |_| base));

@@ -173,6 +173,22 @@ fn race_words(kernel: &KernelReport) -> &'static str {
     }
 }
 
+/// `for all launches in two dimensions`, with the sizes that it fixes beside those that the kernel never reads; nothing without a
+/// verdict.
+pub(super) fn scope_words(kernel: &KernelReport) -> String {
+    let Some(scope) = &kernel.scope else { return String::new() };
+    let is_unread = |fix: &&String| {
+        let says_so = |assumption: &Assumption| {
+            assumption.kind == AssumptionKind::DimensionIsOne && assumption.text.starts_with(fix.as_str())
+        };
+        kernel.assumptions.iter().any(says_so)
+    };
+    let fixes: Vec<String> = scope.fixes.iter().filter(|fix| !is_unread(fix)).cloned().collect();
+    let sizes = fixes_in_words(&fixes);
+    let launches = launch_words(scope, kernel);
+    if sizes.is_empty() { launches } else { format!("{launches} with {sizes}") }
+}
+
 fn launch_words(scope: &Scope, kernel: &KernelReport) -> String {
     match &scope.kind {
         ScopeKind::AllGeometries => "for all geometries".to_string(),
