@@ -1,13 +1,15 @@
-//! Contents of memory in the words of the report, and the contract that keeps them out.
+//! Contents of memory in the words of the report, and back to those of a run; and the contract that keeps them out.
 
 use super::verdict::PossibleRace;
 use super::{Context, element};
-use crate::calculus::{Array, BinaryOp, Expr, ExprId};
+use crate::calculus::eval::{Chosen, Rest};
+use crate::calculus::{Array, BinaryOp, Expr, ExprId, Kernel};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{ArrayContents, ElementContents};
+use crate::diagnostic::report::{ArrayContents, ElementContents, Finding};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::protocol::{Origin, Protocol, Reason, ReasonKind, Role};
 use crate::prove::Held;
+use crate::prove::refute::free_arrays;
 
 /// Elements that a message names; the report has them all.
 const MOST_NAMED: usize = 8;
@@ -126,4 +128,22 @@ fn is_value(protocol: &Protocol, offset: ExprId) -> bool {
             _ => return false,
         }
     }
+}
+
+/// What memory must hold: what the finding says, and zeros in all other arrays that nothing unmodelled touches.
+pub fn chosen(kernel: &Kernel, finding: &Finding) -> Chosen {
+    if finding.contents.is_empty() {
+        return Chosen::default();
+    }
+    let mut chosen = Chosen::pattern(&free_arrays(kernel), Rest::Constant(0));
+    for contents in &finding.contents {
+        let found = kernel.arrays.iter().find(|(_, array)| array.is_given() && array.name == contents.array);
+        let Some((id, array)) = found else { continue };
+        for element in &contents.elements {
+            let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);
+            let offset = element.index as i64 * i64::from(array.element_bytes) + i64::from(first);
+            chosen.set(id, offset, bytes, element.value as i64);
+        }
+    }
+    chosen
 }

@@ -13,7 +13,7 @@ mod assertion;
 mod barrier_divergence;
 pub mod broken_contract;
 mod causes;
-mod contents;
+pub mod contents;
 mod contract;
 mod data_race;
 mod determinism;

@@ -8,8 +8,8 @@
 use super::details::{OfKernel, of_kernel};
 use super::isolate::isolated;
 use super::options::Options;
-use super::reproduce::contents_of;
 use crate::calculus::{Geometry, Kernel, is_offset};
+use crate::check::contents::chosen;
 use crate::diagnostic::report::{KernelReport, Race, ScopeKind, WitnessReport};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::judge::scopes;
@@ -65,7 +65,7 @@ fn of(file: &Launched, function: FunctionId, kernel: &Kernel, report: &KernelRep
         let value = |name: &str| witness.params.iter().find(|(given, _)| given == name).map(|&(_, value)| value);
         let named = kernel.params.iter().map(|(_, param)| value(&param.name)).collect();
         let launch = (geometry, starting_at_zero(kernel, named));
-        let run = shown::of_witness(kernel, launch, blocks, &contents_of(kernel, finding))?;
+        let run = shown::of_witness(kernel, launch, blocks, &chosen(kernel, finding))?;
         Some((witness.clone(), Picture::of(kernel, &run)))
     });
     let mut witnesses: Vec<(WitnessReport, Picture)> = Vec::new();

@@ -7,8 +7,9 @@ use super::Options;
 use super::described::{Head, heads, kind_of};
 use super::front::{preprocessing, seeking};
 use super::options::ProjectHeaders;
-use crate::calculus::eval::{Chosen, Rest};
+use crate::calculus::eval::Chosen;
 use crate::calculus::{Kernel, Space};
+use crate::check::contents::chosen;
 use crate::diagnostic::report::{Finding, KernelReport, Reproduction, WitnessReport};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
 use crate::execute::launch::host::ParameterKind;
@@ -16,7 +17,6 @@ use crate::front::tree_sitter;
 use crate::instrument::numbered;
 use crate::launch::Launched;
 use crate::preprocess::{self, Output};
-use crate::prove::refute::free_arrays;
 use crate::reproduce::{
     Draft, DraftError, Origin, Plan, RaceText, Slice, Subject, Unit, draft, launch_of, shown_race, slice,
 };
@@ -103,24 +103,6 @@ pub(super) fn drafts(
     drafts
 }
 
-/// What memory must hold: what the finding says, and zeros in all other arrays that nothing unmodelled touches.
-pub(super) fn contents_of(kernel: &Kernel, finding: &Finding) -> Chosen {
-    if finding.contents.is_empty() {
-        return Chosen::default();
-    }
-    let mut chosen = Chosen::pattern(&free_arrays(kernel), Rest::Constant(0));
-    for contents in &finding.contents {
-        let found = kernel.arrays.iter().find(|(_, array)| array.is_given() && array.name == contents.array);
-        let Some((id, array)) = found else { continue };
-        for element in &contents.elements {
-            let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);
-            let offset = element.index as i64 * i64::from(array.element_bytes) + i64::from(first);
-            chosen.set(id, offset, bytes, element.value as i64);
-        }
-    }
-    chosen
-}
-
 /// The programs of one kernel.
 struct Job<'a> {
     text: &'a Text,
@@ -167,7 +149,7 @@ impl Job<'_> {
         let mut refused = Vec::new();
         for (number, finding) in report.findings.iter().enumerate() {
             let Some(witness) = shown_race(finding) else { continue };
-            match self.plan(report, witness, &contents_of(self.kernel, finding)) {
+            match self.plan(report, witness, &chosen(self.kernel, finding)) {
                 Ok(plan) => match groups.iter_mut().find(|group| group.plan == plan) {
                     Some(group) => group.findings.push(number),
                     None => groups.push(Group { plan, findings: vec![number] }),
