@@ -21,6 +21,7 @@
 //! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
+//! - [`packaging`]: the wheel, the hook without Rust, what the action runs, the CMake module.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`lsp`]: the language server, with an editor's side of the protocol and with real editors.
 //! - [`passes`]: what each pass leaves of a kernel, and that kernels go through all of them.
@@ -75,6 +76,7 @@ mod lsp;
 mod memory;
 mod mutants;
 mod opencl;
+mod packaging;
 mod pages;
 mod passes;
 mod prove_mutants;

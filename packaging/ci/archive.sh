@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Makes the archive that `cargo binstall` expects out of a wheel: archive.sh WHEEL TARGET DIRECTORY writes
+# DIRECTORY/raceproof-TARGET-vVERSION.tgz, with the binary and the licences below a directory of that name.
+set -euo pipefail
+wheel=$1 target=$2 directory=$3
+version=$(basename "$wheel" | cut -d- -f2)
+name=raceproof-$target-v$version
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/$name"
+python3 -m zipfile -e "$wheel" "$work/wheel"
+install -m 755 "$work/wheel/raceproof-$version.data/scripts/raceproof" "$work/$name/raceproof"
+cp "$(dirname "$0")/../../LICENSE-"{MIT,APACHE} "$work/$name"
+tar -czf "$directory/$name.tgz" -C "$work" "$name"
