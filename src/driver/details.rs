@@ -16,7 +16,7 @@ use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::AccessKind;
 use crate::protocol::text::{print_expr, print_reason};
 use crate::protocol::{Access, Guard, Node, Protocol, Sync};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceMap, Span, embedded};
 use std::path::Path;
 
 /// What is known of the places of a text.
@@ -79,6 +79,7 @@ pub fn details(path: &Path, text: &str, options: &Options) -> Details {
 }
 
 fn of_text(path: &Path, text: &str, options: &Options) -> Details {
+    let text = &*embedded::out_of_strings(text);
     let file = read(path, text, options).launched;
     let words = Vocabulary::of(file.program.language);
     let of = |function| {

@@ -7,7 +7,7 @@
 use super::Options;
 use crate::preprocess::commands::Flags;
 use crate::source::discover;
-use crate::source::{Dialect, Language, OpenClVersion};
+use crate::source::{Dialect, Language, OpenClVersion, embedded};
 use std::path::Path;
 
 /// The language of `path`: what the options say, else what the build or its extension says, else CUDA.
@@ -22,6 +22,7 @@ pub(super) fn dialect_of(path: &Path, text: &str, flags: Option<&Flags>, options
         Some(Dialect::OpenCl(OpenClVersion::Unstated)) => Dialect::OpenCl(version(flags, options)),
         Some(dialect) => dialect,
         None if is_hip(text) => Dialect::Hip,
+        None if is_opencl(path, text) => Dialect::OpenCl(version(flags, options)),
         None => Dialect::Cuda,
     }
 }
@@ -40,6 +41,11 @@ fn version(flags: Option<&Flags>, options: &Options) -> OpenClVersion {
     };
     let stated = defined("__OPENCL_C_VERSION__").or_else(|| flags.and_then(|flags| flags.opencl));
     stated.or_else(|| defined("__OPENCL_VERSION__")).unwrap_or(OpenClVersion::Unstated)
+}
+
+/// Whether a file whose name does not say so holds kernels in OpenCL.
+fn is_opencl(path: &Path, text: &str) -> bool {
+    discover::dialect_of(path).is_none() && embedded::language_of_kernels(text) == Some(Language::OpenCl)
 }
 
 /// Whether the text includes HIP's headers or calls HIP's functions, and has none of CUDA's.

@@ -79,7 +79,7 @@ use crate::launch::{self, Facts, Launched};
 use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Dialect, Language, Span};
+use crate::source::{Dialect, Language, Span, embedded};
 use crate::suppress;
 use crate::work::{self, Spent, Stage, watched};
 use front::Kept;
@@ -156,6 +156,7 @@ fn check_source_of_many(
 }
 
 fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, inside: Option<&Path>) -> Checked {
+    let text = &*embedded::out_of_strings(text);
     let ReadFile {
         launched: mut file,
         mut diagnostics,

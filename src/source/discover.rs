@@ -1,23 +1,24 @@
 //! Which files a run looks at.
 //!
-//! A path that names a file is taken whatever it is called; a directory gives the CUDA and OpenCL files below
-//! it, `.gitignore` and `.ignore` respected, hidden entries and links to directories left alone. The answer is
-//! sorted and without repetition, so that it depends on nothing but the tree.
+//! A path that names a file is taken whatever it is called; a directory gives the CUDA, HIP and OpenCL files below it, and C++
+//! sources and headers that hold kernels ([`embedded`]), but for headers that one of these files includes: their kernels are judged
+//! there. `.gitignore` and `.ignore` are respected, hidden entries and links to directories left alone. The answer is sorted and without repetition, so that it depends on nothing but the tree.
 //!
-//! Deliberately absent: reading the files.
+//! Deliberately absent: include paths. A header counts as included where a file of the tree names a file of its name.
 
-use super::{Dialect, Language, OpenClVersion};
+use super::{Dialect, Language, OpenClVersion, embedded};
 use ignore::WalkBuilder;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The extensions that a walk picks up.
-pub const EXTENSIONS: [(&str, Dialect); 5] = [
+pub const EXTENSIONS: [(&str, Dialect); 6] = [
     ("cu", Dialect::Cuda),
     ("cuh", Dialect::Cuda),
     ("hip", Dialect::Hip),
     ("cl", Dialect::OpenCl(OpenClVersion::Unstated)),
     ("ocl", Dialect::OpenCl(OpenClVersion::Unstated)),
+    ("opencl", Dialect::OpenCl(OpenClVersion::Unstated)),
 ];
 
 /// What a path's extension says that the file is written in, if it says so.
@@ -55,7 +56,7 @@ pub enum DiscoverError {
         cause: String,
     },
     /// A directory without a file to check.
-    #[error("no CUDA or OpenCL file (.cu, .cuh, .hip, .cl, .ocl) below {}", path.display())]
+    #[error("no CUDA or OpenCL file (.cu, .cuh, .hip, .cl, .ocl, .opencl) and no C++ file with kernels below {}", path.display())]
     Nothing {
         /// The directory.
         path: PathBuf,
@@ -80,6 +81,9 @@ pub fn discover(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<DiscoverError>) {
 
 fn walk(root: &Path, files: &mut BTreeSet<PathBuf>, errors: &mut Vec<DiscoverError>) {
     let mut found = false;
+    let mut others = Vec::new();
+    let plain = |path: PathBuf| path.strip_prefix("./").map(Path::to_path_buf).unwrap_or(path);
+    let mut units = BTreeSet::new();
     // A tree that is not a repository (an unpacked archive) has its ignore files respected, too.
     for entry in WalkBuilder::new(root).require_git(false).build() {
         match entry {
@@ -88,15 +92,80 @@ fn walk(root: &Path, files: &mut BTreeSet<PathBuf>, errors: &mut Vec<DiscoverErr
             }
             Ok(entry) if language_of(entry.path()).is_some() && entry.path().is_file() => {
                 found = true;
-                let path = entry.into_path();
-                files.insert(path.strip_prefix("./").map(Path::to_path_buf).unwrap_or(path));
+                units.insert(plain(entry.into_path()));
+            }
+            Ok(entry) if may_hold_kernels(entry.path()) && entry.path().is_file() => {
+                others.push(plain(entry.into_path()));
             }
             Ok(_) => {}
         }
     }
+    let holding = holding_kernels(&units, others);
+    found |= !holding.is_empty();
+    files.extend(units);
+    files.extend(holding);
     if !found {
         errors.push(DiscoverError::Nothing { path: root.to_path_buf() });
     }
+}
+
+/// Whether a file may hold kernels although its name does not say so.
+fn may_hold_kernels(path: &Path) -> bool {
+    path.extension().is_some() && (is_host_code(path) || is_header(path))
+}
+
+/// Those of `others` that hold kernels, but for headers that `units` or C++ sources with kernels include, themselves or by way of
+/// others.
+fn holding_kernels(units: &BTreeSet<PathBuf>, others: Vec<PathBuf>) -> Vec<PathBuf> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_or_else(|_| String::new(), |it| String::from_utf8_lossy(&it).into_owned())
+    };
+    let mut holding = BTreeSet::new();
+    let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in others {
+        let text = read(&path);
+        let is_held = if is_header(&path) {
+            embedded::language_of_kernels(&embedded::out_of_strings(&text)).is_some()
+        } else {
+            embedded::language_of_kernels(&text) == Some(Language::Cuda)
+                || matches!(embedded::out_of_strings(&text), std::borrow::Cow::Owned(_))
+        };
+        if is_held {
+            holding.insert(path.clone());
+        }
+        by_name.entry(name_of(&path)).or_default().push(path);
+    }
+    if holding.is_empty() {
+        return Vec::new();
+    }
+    let sources = holding.iter().filter(|path| !is_header(path));
+    let mut left: Vec<PathBuf> = units.iter().chain(sources).cloned().collect();
+    let mut included = BTreeSet::new();
+    while let Some(path) = left.pop() {
+        for name in included_names(&read(&path)) {
+            for header in by_name.get(&name).into_iter().flatten().filter(|header| is_header(header)) {
+                if included.insert(header.clone()) {
+                    left.push(header.clone());
+                }
+            }
+        }
+    }
+    holding.into_iter().filter(|path| !included.contains(path)).collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The file names in the `#include` lines of a text.
+fn included_names(text: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let rest = rest.trim_start().strip_prefix(['"', '<'])?;
+        let path = &rest[..rest.find(['"', '>'])?];
+        Some(name_of(Path::new(path)))
+    };
+    text.lines().filter_map(of_line).collect()
 }
 
 #[cfg(test)]
@@ -115,6 +184,31 @@ mod tests {
         write(at(".gitignore"), "build/\n").unwrap();
         let (files, errors) = discover(&[root.path().to_path_buf(), at("notes.txt"), at("b.cu")]);
         assert_eq!(files, [at("a.cl"), at("b.cu"), at("notes.txt"), at("sub/c.CUH")]);
+        assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn headers_and_sources_with_kernels_are_found_once() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let kernel = "__global__ void k(int *x) {}\n";
+        for (name, text) in [
+            ("alone.hpp", kernel),
+            ("included.h", kernel),
+            ("far.inl", kernel),
+            ("near.h", "#include <sub/far.inl>\n"),
+            ("plain.h", "int f();\n"),
+            ("a.cu", "#include \"included.h\"\n  # include \"near.h\"\n"),
+            ("h.hip.cpp", kernel),
+            ("host.cpp", "int main() {}\n"),
+            ("kept.cpp", "auto s = R\"(\n__kernel void k() {}\n)\";\n"),
+            ("quoted.cpp", "auto s = \"__kernel void k() {}\";\n"),
+            ("p.opencl", ""),
+        ] {
+            write(at(name), text).unwrap();
+        }
+        let (files, errors) = discover(&[root.path().to_path_buf()]);
+        assert_eq!(files, ["a.cu", "alone.hpp", "h.hip.cpp", "kept.cpp", "p.opencl"].map(at));
         assert!(errors.is_empty());
     }
 

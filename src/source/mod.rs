@@ -13,6 +13,7 @@ pub mod dependencies;
 mod dialect;
 pub mod discover;
 pub mod disk;
+pub mod embedded;
 pub mod fingerprint;
 pub mod headers;
 mod line_index;
