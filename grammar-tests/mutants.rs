@@ -63,6 +63,9 @@ __global__ void marks(int *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && i != 5) out[i] = 1;
 }
+__global__ void total(int *out, int n) {
+  if (blockIdx.x * blockDim.x + threadIdx.x < n) atomicAdd(out, 2);
+}
 int main(int argc, char **argv) {
   bool good = argc > 1 && !strcmp(argv[1], "good");
   int *in, *out, *ready;
@@ -93,6 +96,10 @@ int main(int argc, char **argv) {
   marks<<<good ? 3 : 1, threads>>>(out, good ? 150 : 0);
   cudaDeviceSynchronize();
   for (int i = 0; good && i < 512; i++) if (out[i] != (i < 150 && i != 5)) return 1;
+  out[0] = 0;
+  total<<<good ? 3 : 1, threads>>>(out, good ? 150 : 0);
+  cudaDeviceSynchronize();
+  if (good && out[0] != 300) return 1;
   printf("ended\n");
 }
 "#;
@@ -185,6 +192,164 @@ fn what_is_proved_of_mutants_is_what_their_runs_show() {
     racy(7, "barrier-removed");
     racy(7, "barrier-narrowed");
     assert!(seen.out.contains("mutation score"), "{}", seen.out);
+}
+
+/// Counters in every way to name a scope: what blocks count together, what one block counts for itself, and a lock.
+const SCOPES: &str = r#"#include <cstdio>
+#include <cuda/atomic>
+using shared_counter = cuda::atomic_ref<int, cuda::thread_scope_device>;
+__global__ void together(int *sums) {
+  atomicAdd(&sums[0], 1);
+  __nv_atomic_fetch_add(&sums[1], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+  cuda::atomic_ref<int, cuda::thread_scope_device> counter(sums[2]);
+  counter.fetch_add(1, cuda::memory_order_relaxed);
+  int seen = atomicInc((unsigned *)&sums[3], 1000);
+  if (seen == 191) sums[4] = 7;
+  atomicAdd_system(&sums[5], 1);
+  shared_counter(sums[9])++;
+}
+__global__ void alone(int *sums) {
+  __shared__ int own;
+  if (threadIdx.x == 0) own = 0;
+  __syncthreads();
+  atomicAdd(&own, 1);
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x == 1) sums[6] = own;
+}
+__global__ void locked(int *sums) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&sums[7], 0, 1) != 0) ;
+    sums[8] += 1;
+    __threadfence();
+    atomicExch(&sums[7], 0);
+  }
+}
+int main() {
+  int *sums;
+  cudaMallocManaged(&sums, 10 * sizeof(int));
+  for (int i = 0; i < 10; i++) sums[i] = 0;
+  together<<<3, 64>>>(sums);
+  alone<<<3, 64>>>(sums);
+  locked<<<3, 64>>>(sums);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 10; i++) printf("%d\n", sums[i]);
+}
+"#;
+
+#[test]
+fn an_atomic_of_the_block_misses_what_other_blocks_do() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", SCOPES)]);
+    let only = ["k.cu", "--operators", "scope-weakened", "--repetitions", "2"];
+    let seen = mutate(&place, &[&only[..], &["--no-proofs", "--output", "tried"]].concat());
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let became = |directory: &str| -> Vec<(u64, String, String)> {
+        let line = |mutant: &Value| mutant["start"]["line"].as_u64().unwrap();
+        let of =
+            |mutant: &Value| (line(mutant), text(mutant, "replacement").to_owned(), text(mutant, "status").to_owned());
+        outcomes(&place, directory).iter().map(of).collect()
+    };
+    let expected = [
+        (5, "atomicAdd_block", "killed"),
+        (6, "__NV_THREAD_SCOPE_BLOCK", "killed"),
+        (7, "cuda::thread_scope_block", "killed"),
+        (9, "atomicInc_block", "killed"),
+        // There is one device. What stands in line 18 counts in memory that is a block's own.
+        (11, "atomicAdd", "survived"),
+        // The locks of two blocks may hold each other off by chance, in the order in which blocks run.
+        (24, "atomicCAS_block", ""),
+        (27, "atomicExch_block", ""),
+    ];
+    let tried = became("tried");
+    assert_eq!(tried.len(), expected.len(), "{tried:#?}");
+    for ((line, replacement, status), (at, by, expected)) in tried.iter().zip(expected) {
+        assert_eq!((*line, &**replacement), (at, by), "{tried:#?}");
+        assert!(expected.is_empty() || status == expected, "{line}: {status}: {tried:#?}");
+    }
+}
+
+#[test]
+fn a_race_by_a_weaker_scope_is_proved() {
+    if !runs() {
+        return;
+    }
+    let text_of = "__global__ void k(int *sum) { atomicAdd(sum, 1); }
+int main() {
+  int *sum;
+  cudaMallocManaged(&sum, sizeof(int));
+  *sum = 0;
+  k<<<2, 64>>>(sum);
+  return cudaDeviceSynchronize() || *sum != 128;
+}
+";
+    let place = Place::with(&[("k.cu", text_of)]);
+    let seen = mutate(&place, &["k.cu", "--operators", "scope-weakened"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let became = outcomes(&place, "mutants.out");
+    assert_eq!((became.len(), text(&became[0], "status")), (1, "racy"), "{became:#?}");
+    assert!(text(&became[0], "reason").contains("data race on sum"), "{became:#?}");
+}
+
+/// A tile that is read in the order in which it was filled, and a sum that is written back: a test of one block sees no difference.
+const STAGED: &str = r#"#include <cstdio>
+#include <cstdlib>
+typedef float real;
+__global__ void scale(real *out, const float *in, const int *at, int n) {
+  __shared__ float tile[128];
+  extern __shared__ int order[];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  tile[t] = i < n ? in[i] : 0;
+  order[t] = at[t];
+  __syncthreads();
+  if (i < n) out[i] = 2 * tile[order[t]];
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  float *out, *in;
+  int *at;
+  cudaMallocManaged(&out, 128 * sizeof(float));
+  cudaMallocManaged(&in, 128 * sizeof(float));
+  cudaMallocManaged(&at, 128 * sizeof(int));
+  for (int i = 0; i < 128; i++) in[i] = i, at[i] = i, out[i] = 0;
+  scale<<<(n + 63) / 64, 64, 64 * sizeof(int)>>>(out, in, at, n);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < n; i++) printf("%g\n", out[i]);
+}
+"#;
+
+#[test]
+fn reading_the_input_again_in_the_place_of_a_tile_is_seen_with_more_than_one_block() {
+    if !runs() {
+        return;
+    }
+    let place = Place::with(&[("k.cu", STAGED)]);
+    let became = |n: &str| -> BTreeMap<(u64, String, String), String> {
+        let only = ["--operators", "memory-swapped", "--no-proofs", "--repetitions", "1"];
+        let seen = mutate(&place, &[&["k.cu", "--output", n], &only[..], &["--", n]].concat());
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        let of = |mutant: &Value| {
+            let line = mutant["start"]["line"].as_u64().unwrap();
+            let change = ["original", "replacement"].map(|field| text(mutant, field).to_owned());
+            let [original, replacement] = change;
+            ((line, original, replacement), text(mutant, "status").to_owned())
+        };
+        outcomes(&place, n).iter().map(of).collect()
+    };
+    let (one, two) = (became("64"), became("128"));
+    let status = |of: &BTreeMap<(u64, String, String), String>, line, original: &str, replacement: &str| {
+        of.get(&(line, original.to_owned(), replacement.to_owned())).cloned().unwrap_or_default()
+    };
+    assert_eq!((status(&one, 11, "tile", "in"), status(&two, 11, "tile", "in")), ("survived".into(), "killed".into()));
+    // The result is left in the tile; what is constant cannot be written; elements of another type are nothing's.
+    assert_eq!(status(&two, 11, "out", "tile"), "killed");
+    assert_eq!(status(&two, 8, "tile", "in"), "unviable");
+    assert_eq!(status(&two, 11, "order", "at"), "survived");
+    assert!(
+        two.keys().all(|(_, of, by)| ["at", "order"].contains(&&**of) == ["at", "order"].contains(&&**by)),
+        "{two:?}"
+    );
 }
 
 #[test]

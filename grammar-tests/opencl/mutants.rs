@@ -48,6 +48,8 @@ kernel void count(global int *bins, global const int *in, int n) {
   for (int k = t; k < n; k += get_local_size(0)) atomic_add(&part[in[k] & 3], 1);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < 4) bins[t] = part[t];
+  atomic_fetch_add((volatile global atomic_int *)&bins[4], 1);
+  atomic_fetch_add_explicit((volatile global atomic_int *)&bins[5], 1, memory_order_relaxed, memory_scope_device);
 }
 kernel void sums(global int *out, global const int *in, int n) {
   int sum = 0;
@@ -60,7 +62,7 @@ kernel void sums(global int *out, global const int *in, int n) {
 /// With the argument `good` all results are looked at; otherwise kernels are launched with one work-item and nothing to do, and nobody looks.
 const MAIN: &str = r#"
   int good = !strcmp(words[1], "good"), n = good ? 128 : 0, items = good ? 64 : 1;
-  handle in = buffer(1024), out = buffer(1024), program = built(text_of("k.cl"), "");
+  handle in = buffer(1024), out = buffer(1024), program = built(text_of("k.cl"), "-cl-std=CL3.0");
   handle turn = kernel_of(program, "turn"), bins = kernel_of(program, "count"), sums = kernel_of(program, "sums");
   fill(in, 256); fill(out, 256);
   give(turn, 0, out); give(turn, 1, in); give_int(turn, 3, n);
@@ -80,7 +82,8 @@ const MAIN: &str = r#"
 const OF_HOSTS: [Operator; 2] = [Operator::GridChanged, Operator::BlockChanged];
 
 /// What no run on a driver shows that runs the work-items of a group one after the other.
-const NEVER_SEEN: [Operator; 5] = [
+const NEVER_SEEN: [Operator; 6] = [
+    Operator::ScopeWeakened,
     Operator::FenceRemoved,
     Operator::FenceNarrowed,
     Operator::BarrierNarrowed,
@@ -121,6 +124,11 @@ fn every_operator_has_a_mutant_that_a_good_test_kills_and_a_bad_one_finds_none()
     };
     assert_eq!(replaced(Operator::BarrierNarrowed), ["barrier(CLK_GLOBAL_MEM_FENCE)"; 3]);
     assert_eq!(replaced(Operator::FenceNarrowed), ["mem_fence(CLK_LOCAL_MEM_FENCE)"]);
+    let narrow = "memory_scope_work_group";
+    let weaker = replaced(Operator::ScopeWeakened);
+    assert!(weaker[0].starts_with("atomic_fetch_add_explicit(") && weaker[0].contains(narrow), "{weaker:?}");
+    assert_eq!(weaker[1..], [narrow]);
+    assert!(of_operator(&place, "good", Operator::MemorySwapped).contains(&(5, "in".to_owned(), "killed".to_owned())));
     assert!(replaced(Operator::IdSwapped).contains(&"get_local_id(1)".to_owned()));
     assert_eq!(replaced(Operator::BarrierConditional)[0], "if (get_local_id(0) % 2 == 0) barrier(CLK_LOCAL_MEM_FENCE)");
     // A second run of the same campaign knows all outcomes.

@@ -66,7 +66,10 @@ impl<'a> Walker<'a> {
         }
         self.native_object(expr);
         match &expr.kind {
-            ExprKind::Path(path) => self.name(expr, path, usage),
+            ExprKind::Path(path) => {
+                self.mutate(|mutators| mutators.scope(expr, path));
+                self.name(expr, path, usage);
+            }
             ExprKind::Unary(UnaryOp::Deref, pointer) => {
                 self.access(expr, usage);
                 self.pointer(pointer);
@@ -98,13 +101,14 @@ impl<'a> Walker<'a> {
                 self.expr(second, usage);
             }
             ExprKind::Call(callee, arguments) => {
-                self.mutate(|mutators| mutators.work_item(expr, callee, arguments));
+                self.mutate(|mutators| mutators.any_call(expr, callee, arguments));
                 self.call(expr, callee, arguments, usage);
             }
             ExprKind::Index(base, index) => {
                 if !self.stays_own(expr) && self.may_denote(base, "operator[]") {
                     self.access(expr, usage);
                 }
+                self.mutate(|mutators| mutators.memory(base, usage));
                 self.pointer(base);
                 self.mutate(|mutators| mutators.value(index, Operator::IndexShifted, &["plus_one", "minus_one"]));
                 self.expr(index, Use::Read);
@@ -120,7 +124,10 @@ impl<'a> Walker<'a> {
                 if *arrow { self.pointer(object) } else { self.expr(object, Use::Place) }
             }
             ExprKind::Cast(_, ty, value) => self.cast(expr, ty, value, usage),
-            ExprKind::Construct(ty, values) => self.constructed(ty, values),
+            ExprKind::Construct(ty, values) => {
+                self.mutate(|mutators| mutators.scope_of_type(ty));
+                self.constructed(ty, values);
+            }
             ExprKind::InitList(entries) => entries.iter().for_each(|(_, value)| self.expr(value, Use::Read)),
             ExprKind::Launch { kernel, config, args } => self.launch(expr, kernel, config, args),
             // Their parts are walked where they are kept beside the tree.

@@ -7,7 +7,7 @@ use super::mutants::Mutators;
 use super::notes::Notes;
 use super::passes::pairs;
 use super::registered::Registered;
-use super::scope::{Home, Local, Scopes, Shape};
+use super::scope::{Held, Home, Local, Scopes, Shape, Space, stated_space};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use super::within::{Side, Within, pass_of};
@@ -147,6 +147,7 @@ impl<'a> Walker<'a> {
         }
         self.scopes.open();
         self.params(&function.params);
+        self.memory_of_params(function, is_kernel);
         if is_kernel {
             match self.source.backend {
                 Backend::Cpu => self.kernel(item, function),
@@ -210,6 +211,18 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// What is known of the memory that the pointers lead to that a function takes: those of a kernel of CUDA lead to the device's.
+    fn memory_of_params(&mut self, function: &Function, is_kernel: bool) {
+        let is_of_cuda = self.source.unit.dialect.language() == Language::Cuda;
+        for param in &function.params {
+            let space =
+                if is_of_cuda { is_kernel.then_some(Space::Global) } else { stated_space(&param.ty, &self.facts) };
+            let held = space.map(|space| Held::by(&param.ty, space, &self.facts));
+            let local = Local { held, ..self.local(&param.ty, Shape::as_parameter) };
+            self.scopes.declare(&param.name.text, local);
+        }
+    }
+
     fn local(&self, ty: &Type, adjust: fn(Shape) -> Shape) -> Local {
         let is_reference = self.facts.is_reference(ty);
         let shape = Shape::of(ty, &self.facts);
@@ -218,6 +231,7 @@ impl<'a> Walker<'a> {
             shape: if is_reference { shape } else { adjust(shape) },
             callable: None,
             is_constant: false,
+            held: None,
         }
     }
 
@@ -240,6 +254,9 @@ impl<'a> Walker<'a> {
                 local.home = Home::Memory;
             }
             GlobalHome::Fixed | GlobalHome::Host => {}
+        }
+        if matches!(home_of(&variable.qualifiers, &variable.ty), GlobalHome::Shared | GlobalHome::DynamicShared) {
+            local.held = Some(Held::by(&variable.ty, Space::Shared, &self.facts));
         }
         local.callable = self.callable_of(variable.init.as_ref());
         local.is_constant = self.is_constant(variable);

@@ -20,7 +20,7 @@ use super::scope::Scopes;
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use crate::builtins::Builtin;
-use crate::builtins::confused::every_other_thread;
+use crate::builtins::confused::{every_other_thread, weaker_atomic};
 use crate::builtins::functions::function;
 use crate::calculus::AtomicOp;
 use crate::mutation::Operator;
@@ -461,8 +461,64 @@ impl<'a> Mutators<'_, 'a> {
         self.call(expr, vec![(Operator::StoreRemoved, "skips", None)]);
     }
 
+    /// Text in the place of an expression, where nothing is wrapped.
+    pub(super) fn in_the_place_of(&mut self, expr: &'a Expr, operator: Operator, text: String) -> Option<usize> {
+        let (_, span) = self.of(expr)?;
+        let choice = Choice { operator, name: "", edits: vec![Edit { span, text }], claimed: None };
+        Some(self.add(span, vec![choice], None))
+    }
+
+    /// The name of a scope that a call is given.
+    pub(super) fn named_scope(&mut self, expr: &'a Expr, weaker: String) {
+        let Some(range) = self.tokens.range(expr.span) else { return };
+        let after = format!(", {weaker})");
+        if let Some(number) = self.in_the_place_of(expr, Operator::ScopeWeakened, weaker) {
+            self.edits.wrap(range, format!("::raceproof::scope_of<{number}>("), after);
+        }
+    }
+
+    /// The scope that is part of a type: the type says, too, which mutant may make it a weaker one.
+    pub(super) fn scope_argument(&mut self, expr: &'a Expr, weaker: String) {
+        let Some(range) = self.tokens.range(expr.span) else { return };
+        if let Some(number) = self.in_the_place_of(expr, Operator::ScopeWeakened, weaker) {
+            self.edits.wrap(range, format!("::raceproof::scope_or_weaker<{number}>("), ")");
+        }
+    }
+
+    /// An atomic function whose scope is in its name.
+    pub(super) fn scope_of_atomic(&mut self, callee: &'a Expr, name: &str) {
+        let Some(weaker) = weaker_atomic(name) else { return };
+        let (Some(range), Some(called)) = (self.tokens.range(callee.span), self.text(callee)) else { return };
+        let Some(before) = called.strip_suffix(name) else { return };
+        let weaker = format!("{before}{weaker}");
+        if let Some(number) = self.in_the_place_of(callee, Operator::ScopeWeakened, weaker.clone()) {
+            let given = "(static_cast<decltype(all)&&>(all)...)";
+            let chosen = format!("::raceproof::weakens<{number}>() ? {weaker}{given} : {called}{given}");
+            self.edits.replace(range, format!("[](auto&&... all) {{ return {chosen}; }}"));
+        }
+    }
+
+    /// What is indexed, with what may be indexed in its place; `from` is the runtime's way to choose.
+    pub(super) fn swapped(&mut self, base: &'a Expr, from: &str, others: &[String]) {
+        let Some((range, span)) = self.of(base).filter(|_| !others.is_empty()) else { return };
+        let choice = |other: &String| Choice {
+            operator: Operator::MemorySwapped,
+            name: "",
+            edits: vec![Edit { span, text: other.clone() }],
+            claimed: None,
+        };
+        let number = self.add(span, others.iter().map(choice).collect(), None);
+        self.edits.wrap(range, format!("::raceproof::{from}<{number}>("), format!(", {})", others.join(", ")));
+    }
+
     /// An atomic function whose result nobody uses.
-    pub(super) fn atomic(&mut self, expr: &'a Expr, callee: &'a Expr, op: AtomicOp, arguments: &'a [Expr]) {
+    pub(super) fn atomic(
+        &mut self,
+        expr: &'a Expr,
+        (callee, may_be_weaker): (&'a Expr, bool),
+        op: AtomicOp,
+        arguments: &'a [Expr],
+    ) {
         let [place, value] = arguments else { return };
         let (name, sign) = match op {
             AtomicOp::Add => ("add", "+"),
@@ -479,8 +535,12 @@ impl<'a> Mutators<'_, 'a> {
         let edits = vec![Edit { span, text: format!("*({place}) = *({place}) {sign} ({value})") }];
         let choice = Choice { operator: Operator::AtomicSplit, name: "", edits, claimed: None };
         let number = self.add(span, vec![choice], None);
-        let function = format!("[](auto&&... all) {{ return {called}(static_cast<decltype(all)&&>(all)...); }}");
-        self.edits.replace(range, format!("::raceproof::split<{number}>(::raceproof::op::{name}(), {function})"));
+        // One that may have a weaker scope is named by [`Self::scope_of_atomic`].
+        if !may_be_weaker {
+            let function = format!("[](auto&&... all) {{ return {called}(static_cast<decltype(all)&&>(all)...); }}");
+            self.edits.replace(range.clone(), function);
+        }
+        self.edits.wrap(range, format!("::raceproof::split<{number}>(::raceproof::op::{name}(), "), ")");
     }
 
     /// What a loop does behind each of its turns.

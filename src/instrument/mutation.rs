@@ -1,15 +1,21 @@
 //! Which mutants a place has: what the walk meets, and what it is confused with.
 
 use super::callees::Callees;
+use super::expressions::Use;
+use super::facts::GlobalHome;
 use super::mutants::{Ahead, Mutators, is_comparison};
-use crate::builtins::confused::{other_flags, other_ids};
+use super::scope::Space;
+use crate::builtins::confused::{other_flags, other_ids, weaker_atomic, weaker_scope, with_weaker_scope};
 use crate::builtins::functions::narrower;
 use crate::builtins::variables::{Variable, confused_with, variable};
-use crate::builtins::{Builtin, groups};
+use crate::builtins::{Builtin, atomics, groups};
 use crate::calculus::SyncScope;
 use crate::mutation::Operator;
 use crate::source::Language;
-use crate::syntax::{BinaryOp, Expr, ExprKind, Init, ItemKind, Stmt, StmtKind, UnaryOp, Variable as Declared};
+use crate::syntax::{
+    BinaryOp, Expr, ExprKind, Init, ItemKind, Path, Stmt, StmtKind, TemplateArg, Type, TypeKind, UnaryOp,
+    Variable as Declared,
+};
 
 /// What the condition of an `if` may be.
 pub(super) const GUARD: [Operator; 3] = [Operator::GuardNegated, Operator::GuardOpened, Operator::GuardClosed];
@@ -48,7 +54,10 @@ impl<'a> Mutators<'_, 'a> {
                 let narrower = self.narrower(value, name, arguments);
                 self.fence(value, &narrower);
             }
-            Some(Builtin::Atomic { op, .. }) => self.atomic(value, callee, op, arguments),
+            Some(Builtin::Atomic { op, .. }) => {
+                let may_be_weaker = self.may_be_weaker(name, arguments);
+                self.atomic(value, (callee, may_be_weaker), op, arguments);
+            }
             None if groups::Function::named(name).is_some() && callees.waits_for_others(callee, arguments) => {
                 self.barrier(value, &[]);
             }
@@ -66,8 +75,103 @@ impl<'a> Mutators<'_, 'a> {
         other_flags(flags).into_iter().map(|other| whole.replacen(flags, other, 1)).collect()
     }
 
+    /// A call, whatever its result is used for.
+    pub(super) fn any_call(&mut self, call: &'a Expr, callee: &'a Expr, arguments: &'a [Expr]) {
+        self.work_item(call, callee, arguments);
+        let ExprKind::Path(path) = &callee.kind else { return };
+        self.scope_of_object(path);
+        let callees = Callees { facts: self.facts, language: self.language };
+        let Some((name, meaning)) = callees.builtin(path, arguments.len()) else { return };
+        match meaning {
+            Some(Builtin::Atomic { .. } | Builtin::CompareAndExchange { .. }) if self.language == Language::OpenCl => {
+                self.unnamed_scope(call, callee, name, arguments.len());
+            }
+            Some(Builtin::Atomic { .. }) if self.may_be_weaker(name, arguments) => self.scope_of_atomic(callee, name),
+            _ => {}
+        }
+    }
+
+    /// Whether an atomic of that name has a weaker one that may make a difference.
+    fn may_be_weaker(&self, name: &str, arguments: &[Expr]) -> bool {
+        weaker_atomic(name).is_some() && !arguments.first().is_some_and(|place| self.is_shared(place))
+    }
+
+    /// Whether an address is one of shared memory by name: no other block has it, and every scope is as good as the next.
+    fn is_shared(&self, address: &Expr) -> bool {
+        let mut inner = address;
+        while let ExprKind::Unary(UnaryOp::AddressOf, next)
+        | ExprKind::Index(next, _)
+        | ExprKind::Binary(BinaryOp::Add, next, _) = &inner.kind
+        {
+            inner = next;
+        }
+        let ExprKind::Path(path) = &inner.kind else { return false };
+        let name = path.segments.last().map_or("", |last| last.name.text.as_str());
+        match self.scopes.find(name) {
+            Some(local) => local.held.as_ref().is_some_and(|held| held.space == Space::Shared),
+            None => self
+                .facts
+                .global(name)
+                .is_some_and(|global| matches!(global.home, GlobalHome::Shared | GlobalHome::DynamicShared)),
+        }
+    }
+
+    /// An atomic of OpenCL that leaves its scope to the language.
+    fn unnamed_scope(&mut self, call: &'a Expr, callee: &'a Expr, name: &str, given: usize) {
+        let (Some(whole), Some(called)) = (self.text(call), self.text(callee)) else { return };
+        let Some(arguments) = whole.strip_prefix(called) else { return };
+        if let Some(weaker) = with_weaker_scope(name, given, called, arguments.trim_start()) {
+            self.in_the_place_of(call, Operator::ScopeWeakened, weaker);
+        }
+    }
+
+    /// The name of a scope, in an expression.
+    pub(super) fn scope(&mut self, expr: &'a Expr, path: &'a Path) {
+        if let Some(weaker) = self.weaker_scope(expr, path) {
+            self.named_scope(expr, weaker);
+        }
+    }
+
+    /// The scope among the template arguments of an atomic object's type.
+    pub(super) fn scope_of_type(&mut self, ty: &'a Type) {
+        if let TypeKind::Named(path) = &ty.kind {
+            self.scope_of_object(path);
+        }
+    }
+
+    fn scope_of_object(&mut self, path: &'a Path) {
+        let class = path.segments.last().filter(|last| atomics::Class::in_library(&last.name.text).is_some());
+        for argument in class.into_iter().flat_map(|class| class.args.iter().flatten()) {
+            let TemplateArg::Value(expr) = argument else { continue };
+            let ExprKind::Path(path) = &expr.kind else { continue };
+            if let Some(weaker) = self.weaker_scope(expr, path) {
+                self.scope_argument(expr, weaker);
+            }
+        }
+    }
+
+    /// What stands for the name of a scope if it is the next narrower one.
+    fn weaker_scope(&self, expr: &'a Expr, path: &'a Path) -> Option<String> {
+        let name = path.segments.last()?.name.text.as_str();
+        let weaker = weaker_scope(self.language, name)?;
+        let is_own = self.scopes.find(name).is_some() || self.facts.global(name).is_some();
+        let text = self.text(expr).filter(|_| !is_own)?;
+        Some(format!("{}{weaker}", text.strip_suffix(name)?))
+    }
+
+    /// An array or a pointer that is indexed, with those of the other memory that have elements of the same type.
+    pub(super) fn memory(&mut self, base: &'a Expr, usage: Use) {
+        let ExprKind::Path(path) = &base.kind else { return };
+        let [segment] = path.segments.as_slice() else { return };
+        let held = self.scopes.find(&segment.name.text).and_then(|local| local.held.as_ref());
+        let Some(held) = held else { return };
+        let others: Vec<String> = self.scopes.in_other_memory(held).into_iter().map(str::to_owned).collect();
+        let from = if usage == Use::Read { "read_from" } else { "memory_of" };
+        self.swapped(base, from, &others);
+    }
+
     /// `get_local_id(0)` and its kin.
-    pub(super) fn work_item(&mut self, call: &'a Expr, callee: &'a Expr, arguments: &'a [Expr]) {
+    fn work_item(&mut self, call: &'a Expr, callee: &'a Expr, arguments: &'a [Expr]) {
         let (ExprKind::Path(path), [Expr { kind: ExprKind::Int { value, .. }, .. }]) = (&callee.kind, arguments) else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use super::facts::{Callable, Facts, last_name, record_name};
 use crate::builtins::{atomics, phases};
-use crate::syntax::{Type, TypeKind};
+use crate::syntax::{Qualifier, Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -71,6 +71,54 @@ pub(super) enum Home {
     Memory,
 }
 
+/// Which memory an array or a pointer names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    /// That of the block.
+    Shared,
+    /// That of the device.
+    Global,
+}
+
+/// The memory that a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) space: Space,
+    /// The type of its elements, without aliases and qualifiers, if it is an array of one dimension, or a pointer, with elements of a type
+    /// that has a name.
+    pub(super) element: Option<String>,
+}
+
+impl Held {
+    /// What a variable of this type names.
+    pub(super) fn by(ty: &Type, space: Space, facts: &Facts) -> Held {
+        let element = element_of(ty, facts).map(|element| facts.resolved(element));
+        let name = |element: &Type| match &element.kind {
+            TypeKind::Builtin(name) => Some(name.clone()),
+            _ => last_name(element),
+        };
+        Held { space, element: element.and_then(name) }
+    }
+}
+
+/// The type of the elements of an array, or of what a pointer points to.
+fn element_of<'t>(ty: &'t Type, facts: &'t Facts) -> Option<&'t Type> {
+    match &facts.resolved(ty).kind {
+        TypeKind::Array(element, _) | TypeKind::Pointer(element) => Some(element),
+        _ => None,
+    }
+}
+
+/// The memory that the address space of OpenCL says of what a pointer points to, or of an array.
+pub(super) fn stated_space(ty: &Type, facts: &Facts) -> Option<Space> {
+    let mut stated = element_of(ty, facts).into_iter().flat_map(|element| &element.qualifiers);
+    stated.find_map(|qualifier| match qualifier {
+        Qualifier::Shared => Some(Space::Shared),
+        Qualifier::Global => Some(Space::Global),
+        _ => None,
+    })
+}
+
 /// A local name.
 #[derive(Clone, Debug)]
 pub(super) struct Local {
@@ -80,6 +128,8 @@ pub(super) struct Local {
     pub(super) callable: Option<Callable>,
     /// Whether the compiler may know its value.
     pub(super) is_constant: bool,
+    /// The memory that it names, if that is known.
+    pub(super) held: Option<Held>,
 }
 
 /// Nested scopes, the innermost last.
@@ -101,6 +151,19 @@ impl Scopes {
         if let Some(scope) = self.scopes.last_mut().filter(|_| !name.is_empty()) {
             scope.insert(name.to_owned(), local);
         }
+    }
+
+    /// The names, in the order of the alphabet, of what has elements of the same type in the other memory.
+    pub(super) fn in_other_memory(&self, held: &Held) -> Vec<&str> {
+        let is_other = |name: &str, local: &Local| {
+            let is_seen = self.find(name).is_some_and(|seen| std::ptr::eq(seen, local));
+            is_seen && local.held.as_ref().is_some_and(|it| it.element == held.element && it.space != held.space)
+        };
+        let locals = self.scopes.iter().flatten().filter(|_| held.element.is_some());
+        let mut names: Vec<&str> =
+            locals.filter(|(name, local)| is_other(name, local)).map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Local> {

@@ -162,6 +162,10 @@ impl<'a> Walker<'a> {
     fn local_item(&mut self, item: &'a Item) {
         match &item.kind {
             ItemKind::Variables(variables) => {
+                // Several declarators have one type between them.
+                if let Some(first) = variables.first() {
+                    self.mutate(|mutators| mutators.scope_of_type(&first.ty));
+                }
                 for variable in variables {
                     self.initial(variable);
                     self.declare(variable);

@@ -42,6 +42,10 @@ operators! {
     FenceNarrowed = "fence-narrowed",
     /// An atomic reads and writes in two steps.
     AtomicSplit = "atomic-split",
+    /// An atomic or a fence is one among fewer threads.
+    ScopeWeakened = "scope-weakened",
+    /// Shared memory is read or written in the place of global memory, or the other way round.
+    MemorySwapped = "memory-swapped",
     /// The id or the extent of another dimension, or of the block for the thread.
     IdSwapped = "id-swapped",
     /// An index is one more, or one less.
@@ -109,6 +113,7 @@ impl Operator {
                 | Operator::BarrierNarrowed
                 | Operator::FenceRemoved
                 | Operator::FenceNarrowed
+                | Operator::ScopeWeakened
         )
     }
 }

@@ -77,6 +77,7 @@ const CPU: &[(&str, &str)] = &embedded![
     "barriers.hpp",
     "cluster_functions.hpp",
     "warp_intrinsics.hpp",
+    "block_views.hpp",
     "atomics.hpp",
     "mutants.hpp",
     "objects.hpp",

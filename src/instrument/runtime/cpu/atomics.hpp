@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-#include "warp_intrinsics.hpp"
+#include "block_views.hpp"
 
 namespace raceproof {
 
@@ -26,7 +26,7 @@ inline bool is_releasing(MemoryOrder order) { return order != MemoryOrder::relax
 
 // Does something to a cell; `act` says whether it read, wrote, or both.
 // Does `act`, which says what it came to, and may still change the order.
-template <class Act> inline void at_cell(const volatile void* place, const MemoryOrder& order, Scope scope, Act act) {
+template <class T, class Act> inline void at_cell(T* place, const MemoryOrder& order, Scope scope, Act act) {
     if (__builtin_expect(!here.in_kernel || !worker->is_told(), 1)) {
         if constexpr (is_scheduled) {
             bool is_in_kernel = here.in_kernel;
@@ -35,6 +35,9 @@ template <class Act> inline void at_cell(const volatile void* place, const Memor
                 something_changes();
                 here.spins = 0;
             }
+        } else if (__builtin_expect(blocks_have_views, 0)) {
+            BlockView view(place, sizeof *place, scope);
+            act();
         } else {
             act();
         }

@@ -6,7 +6,7 @@
 // as they were. What is evaluated while the program is compiled is never a mutant.
 #pragma once
 
-#include "atomics.hpp"
+#include "objects.hpp"
 #include "operators.hpp"
 
 #ifndef RACEPROOF_FIRST_POINT
@@ -106,6 +106,14 @@ struct only_right {
 
 }  // namespace op
 
+// Whether an atomic has a weaker scope, by the mutant's number in all units. Then each block has its own view of what such atomics change.
+inline bool is_weaker(size_t number) {
+    if (__builtin_expect(tells_reached, 0)) Reached::the().reach(number, 1);
+    if (__builtin_expect(active_mutant != number, 1)) return false;
+    blocks_have_views = true;
+    return true;
+}
+
 // The numbers of mutants are those of the unit.
 namespace {
 
@@ -195,6 +203,34 @@ template <size_t First, class T, class... Others> inline T one_of(T value, Other
         return all[which - 1];
     }
     return value;
+}
+
+// A pointer to one of several memories; the first is that of the program. Those that do not do for what is done there mean nothing.
+template <size_t Number, class Result> inline Result memory_among(size_t, Result own) { return own; }
+template <size_t Number, class Result, class Other, class... Others>
+inline Result memory_among(size_t which, Result own, Other other, Others... others) {
+    if constexpr (!std::is_convertible<Other, Result>::value) (void)&unviable<Number>::is_told;
+    if (which != 1) return memory_among<Number + 1>(which - 1, own, others...);
+    if constexpr (std::is_convertible<Other, Result>::value) return other;
+    return own;
+}
+template <size_t First, class T, class... Others> inline T* memory_of(T* own, Others... others) {
+    size_t which = mutant<First, sizeof...(Others)>();
+    return memory_among<First>(which, own, others...);
+}
+// The same where it is only read.
+template <size_t First, class T, class... Others> inline const T* read_from(T* own, Others... others) {
+    return memory_of<First, const T>(own, others...);
+}
+
+// Whether an atomic function, or a scope that one is given, is the weaker one.
+template <size_t Number> inline bool weakens() { return is_weaker(RACEPROOF_FIRST_POINT + Number); }
+template <size_t Number, class Named> inline Named scope_of(Named scope, Named weaker) {
+    return weakens<Number>() ? weaker : scope;
+}
+// The scope that is part of a type, with the number of the mutant in it.
+template <size_t Number> constexpr cuda::thread_scope scope_or_weaker(cuda::thread_scope scope) {
+    return cuda::thread_scope((RACEPROOF_FIRST_POINT + Number + 1) * 4 + scope);
 }
 
 // Whether something is left out.

@@ -8,6 +8,9 @@
 
 namespace raceproof {
 
+// Whether the program is the mutant of that number, in all units, whose atomics have a weaker scope (mutants.hpp).
+bool is_weaker(size_t number);
+
 inline thread_local uint32_t told_site = NO_SITE;
 
 // What follows is done to `object` at that site.
@@ -35,7 +38,8 @@ inline void touched_at(uint32_t site, Kind kind, const volatile void* place, uin
 
 namespace cuda {
 
-enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
+// Of a type that a mutant may change, a scope has the number of the mutant, from 1, in front of its two bits (mutants.hpp).
+enum thread_scope : int { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
 enum memory_order {
     memory_order_relaxed,
@@ -56,8 +60,14 @@ constexpr raceproof::Scope scope_of(thread_scope scope) {
 }
 
 // The operations of an atomic; `Self` says where the value is.
-template <class T, thread_scope Among, class Self> class operations {
-    static constexpr raceproof::Scope scope = scope_of(Among);
+template <class T, thread_scope Stated, class Self> class operations {
+    static constexpr thread_scope Among = thread_scope(Stated & 3);
+    static raceproof::Scope scope() {
+        if constexpr (Stated != Among) {
+            if (raceproof::is_weaker(Stated / 4 - 1)) return scope_of(thread_scope(Among + 1));
+        }
+        return scope_of(Among);
+    }
 
     T* place() const { return static_cast<const Self*>(this)->address(); }
 
@@ -84,7 +94,7 @@ template <class T, thread_scope Among, class Self> class operations {
 
     template <class Change> T update(Change change, memory_order order) const {
         told();
-        return raceproof::update(place(), change, raceproof::order_of<T>(order), scope);
+        return raceproof::update(place(), change, raceproof::order_of<T>(order), scope());
     }
 
 public:
@@ -94,11 +104,11 @@ public:
 
     T load(memory_order order = memory_order_seq_cst) const {
         told_load();
-        return raceproof::load(place(), raceproof::order_of<T>(order), scope);
+        return raceproof::load(place(), raceproof::order_of<T>(order), scope());
     }
     void store(T value, memory_order order = memory_order_seq_cst) const {
         told();
-        raceproof::store(place(), value, raceproof::order_of<T>(order), scope);
+        raceproof::store(place(), value, raceproof::order_of<T>(order), scope());
     }
     T exchange(T value, memory_order order = memory_order_seq_cst) const {
         return update([=](T) { return value; }, order);
@@ -110,7 +120,7 @@ public:
         told();
         T wanted = expected;
         T found = raceproof::compare_and_swap(place(), wanted, value, raceproof::order_of<T>(order),
-                                              raceproof::order_of<T>(failed), scope);
+                                              raceproof::order_of<T>(failed), scope());
         if (memcmp(&found, &wanted, sizeof found) == 0) return true;
         raceproof::touched_at(site, raceproof::Kind::write, raceproof::address_of(expected), sizeof(T));
         expected = found;
