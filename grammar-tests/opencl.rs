@@ -4,6 +4,7 @@ mod annotations;
 mod cover;
 mod data_flow;
 mod fixtures;
+mod generate;
 mod host;
 mod mutants;
 mod run;

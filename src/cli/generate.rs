@@ -25,12 +25,16 @@ pub(super) fn run(args: GenerateArgs) -> Result<Exit> {
     if args.run.launch.is_some() || !args.run.arguments.is_empty() {
         bail!("generate writes launch descriptions and takes none, nor arguments of a program");
     }
-    if args.run.opencl_host || args.run.files.iter().any(|path| is_opencl(path)) {
+    if args.run.opencl_host {
         bail!(
-            "inputs are searched for CUDA kernels; those of OpenCL run as a launch description says (`raceproof run --launch`)"
+            "inputs are searched for kernels, and not for a program that launches them: name the file of the kernels"
         );
     }
-    if !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
+    let is_opencl = args.run.files.iter().any(|path| is_opencl(path));
+    if is_opencl && !matches!(args.run.backend, RunBackend::Auto) {
+        bail!("OpenCL kernels are tried on the machine's OpenCL driver: leave --backend out");
+    }
+    if !is_opencl && !matches!(args.run.backend, RunBackend::Auto | RunBackend::Cpu) {
         bail!("inputs are searched by --backend cpu, which counts what each reaches");
     }
     if args.fail_under.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {

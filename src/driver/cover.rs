@@ -24,18 +24,22 @@ pub fn reached(built: &Built) -> Coverage {
 
 /// The program's points with what was counted in a run.
 pub(super) fn counted(built: &Built, counts: &Counts) -> Coverage {
-    counted_but(built, counts, &|_| Vec::new())
+    counted_in((built.instrumented_files(), Language::Cuda), counts, &|_| Vec::new())
 }
 
-/// The same where sides of points, by their number, are impossible.
-pub(super) fn counted_but(built: &Built, counts: &Counts, impossible: &dyn Fn(usize) -> Vec<u8>) -> Coverage {
+/// The points of files in that language with what was counted, where sides of points, by their number, are impossible.
+pub(super) fn counted_in(
+    (files, language): (&[InstrumentedFile], Language),
+    counts: &Counts,
+    impossible: &dyn Fn(usize) -> Vec<u8>,
+) -> Coverage {
     let mut first = 0;
     let mut points = Vec::new();
-    for file in built.instrumented_files() {
+    for file in files {
         let of_unit = file.unit.points.iter().enumerate();
         points.extend(of_unit.filter_map(|(number, point)| {
             let number = first + number;
-            let seen = joined(counts, number, (point, Language::Cuda), &file.sources)?;
+            let seen = joined(counts, number, (point, language), &file.sources)?;
             Some(Point { impossible: impossible(number), ..seen })
         }));
         first += file.unit.points.len();
@@ -57,7 +61,7 @@ pub fn reached_by(hosted: &Hosted) -> Coverage {
 }
 
 /// Counts of a text as reports have them.
-fn counts_of(file: &InstrumentedFile, counted: &Counted) -> Counts {
+pub(super) fn counts_of(file: &InstrumentedFile, counted: &Counted) -> Counts {
     let mut counts = Counts::default();
     for (number, (point, &[first, second, third, fourth])) in file.unit.points.iter().zip(&counted.points).enumerate() {
         let numbers = match point.kind {

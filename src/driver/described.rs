@@ -42,7 +42,7 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
     let mut heads = Vec::new();
     collect(&unit.items, "", &mut heads);
     let main = unit.items.iter().find_map(main_of);
-    let dictionary = Dictionary::of(&unit.items);
+    let dictionary = Dictionary::of(&unit);
     let launched = launch::resolve(unit).launched;
     let program = &launched.program;
     for head in heads.iter_mut().filter(|head| head.template.is_none()) {

@@ -2,11 +2,13 @@
 //!
 //! Deliberately absent: which kernel says it. A number of another kernel costs a try.
 
+use crate::builtins::Builtin;
+use crate::builtins::functions::function;
 use crate::builtins::groups::{Function as GroupFunction, Group};
 use crate::builtins::variables::variable;
 use crate::source::Language;
 use crate::syntax::parts::{exprs_of_stmt, stmts_in, visit};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Qualifier, Stmt, StmtKind, TypeKind};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Qualifier, Stmt, StmtKind, TypeKind, Unit};
 
 /// The most numbers that are tried.
 const MOST: usize = 48;
@@ -26,22 +28,23 @@ pub(super) struct Dictionary {
 
 impl Dictionary {
     /// Of a unit.
-    pub(super) fn of(items: &[Item]) -> Dictionary {
+    pub(super) fn of(unit: &Unit) -> Dictionary {
         let mut dictionary =
             Dictionary { numbers: Vec::new(), axes: 1, has_dynamic_shared: false, waits_for_the_grid: false };
-        dictionary.items(items);
+        dictionary.items(&unit.items, unit.dialect.language());
         dictionary
     }
 
-    fn items(&mut self, items: &[Item]) {
+    fn items(&mut self, items: &[Item], language: Language) {
         for item in items {
             match &item.kind {
-                ItemKind::Namespace { items, .. } => self.items(items),
-                ItemKind::Record(record) => self.items(record.members.as_deref().unwrap_or_default()),
+                ItemKind::Namespace { items, .. } => self.items(items, language),
+                ItemKind::Record(record) => self.items(record.members.as_deref().unwrap_or_default(), language),
                 ItemKind::Function(function) => {
                     let is_on_device =
                         |qualifier: &Qualifier| matches!(qualifier, Qualifier::Kernel | Qualifier::Device);
-                    if function.qualifiers.iter().any(is_on_device) {
+                    // All functions of OpenCL C are.
+                    if language == Language::OpenCl || function.qualifiers.iter().any(is_on_device) {
                         function.body.iter().flatten().for_each(|statement| self.statement(statement));
                     }
                 }
@@ -92,9 +95,14 @@ impl Dictionary {
                     self.axes = self.axes.max(axis);
                 }
             }
-            ExprKind::Call(callee, _) => {
+            ExprKind::Call(callee, arguments) => {
                 let ExprKind::Path(path) = &callee.kind else { return };
                 let name = path.segments.last().map_or("", |last| last.name.text.as_str());
+                if let (Some(Builtin::WorkItem(_)), [Expr { kind: ExprKind::Int { value: axis @ 0..3, .. }, .. }]) =
+                    (function(Language::OpenCl, name).map(|meaning| meaning.builtin), arguments.as_slice())
+                {
+                    self.axes = self.axes.max(*axis as usize + 1);
+                }
                 let is_about_the_grid = GroupFunction::named(name) == Some(GroupFunction::This(Group::Grid));
                 self.waits_for_the_grid |= is_about_the_grid;
             }

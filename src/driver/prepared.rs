@@ -53,11 +53,14 @@ pub fn prepare(request: &Request) -> Result<Prepared, RunError> {
         None => Scratch::temporary()?,
     };
     if let Some(path) = request.files.iter().find(|path| is_opencl(path)) {
-        let description = description.ok_or_else(|| RunError::NoLaunch(path.clone()))?;
+        // Whoever searches makes the launches.
+        if description.is_none() && request.build.logging != Logging::Search {
+            return Err(RunError::NoLaunch(path.clone()));
+        }
         if files.len() > 1 {
             return Err(RunError::NotAlone(path.clone()));
         }
-        return Ok(Prepared { scratch, files, opencl: Some(description), set_aside: Vec::new() });
+        return Ok(Prepared { scratch, files, opencl: description, set_aside: Vec::new() });
     }
     let mut set_aside = Vec::new();
     if let Some(description) = &description {

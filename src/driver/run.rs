@@ -245,7 +245,7 @@ fn build_opencl(
 }
 
 /// The parameters of a kernel that are structs.
-fn structures(head: Head) -> impl Iterator<Item = opencl::Structure> {
+pub(super) fn structures(head: Head) -> impl Iterator<Item = opencl::Structure> {
     head.parameters.into_iter().filter_map(move |parameter| match parameter.kind {
         ParameterKind::Struct(record) => {
             Some(opencl::Structure { kernel: head.name.clone(), parameter: parameter.name, record })
@@ -255,7 +255,7 @@ fn structures(head: Head) -> impl Iterator<Item = opencl::Structure> {
 }
 
 /// What the back end needs of an instrumented file.
-fn opencl_unit<'a>(file: &'a InstrumentedFile, structs: &'a [opencl::Structure]) -> opencl::Unit<'a> {
+pub(super) fn opencl_unit<'a>(file: &'a InstrumentedFile, structs: &'a [opencl::Structure]) -> opencl::Unit<'a> {
     let place = |span: Span| {
         let path = &file.sources.file(file.sources.visible(span).file).path;
         (path.display().to_string(), file.sources.start_position(span).line)

@@ -5,8 +5,9 @@
 
 use super::ExecuteError;
 use std::collections::BTreeSet;
-use std::io;
-use std::process::{Child, Command, ExitStatus};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -66,6 +67,68 @@ pub fn run(
         }
         std::thread::sleep(nap);
         nap = (nap * 2).min(LONGEST_NAP);
+    }
+}
+
+/// A process that answers requests, which it is given as lines, until it is dropped or ends itself.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    program: String,
+}
+
+impl Server {
+    /// Starts one.
+    pub fn start(command: &mut Command) -> Result<Server, ExecuteError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        alone(command);
+        command.stdin(Stdio::piped());
+        let child = spawn(command).map_err(|cause| ExecuteError::Start { program: program.clone(), cause })?;
+        Ok(Server { child, program })
+    }
+
+    /// Gives it a line. That it has ended shows when it is waited for.
+    pub fn ask(&mut self, line: &str) {
+        if let Some(to) = &mut self.child.stdin {
+            let _ = writeln!(to, "{line}").and_then(|()| to.flush());
+        }
+    }
+
+    /// Waits until it has put its answer at a path, whole; says how it ended if it ended before, or was killed at the deadline.
+    pub fn wait_for(
+        &mut self,
+        answer: &Path,
+        deadline: Duration,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Ended>, ExecuteError> {
+        let start = Instant::now();
+        let mut nap = Duration::from_micros(200);
+        loop {
+            if answer.exists() {
+                return Ok(None);
+            }
+            match self.child.try_wait() {
+                // It may have answered last.
+                Ok(Some(status)) => return Ok((!answer.exists()).then(|| ended(status))),
+                Ok(None) => {}
+                Err(cause) => return Err(ExecuteError::Wait { program: self.program.clone(), cause }),
+            }
+            if start.elapsed() >= deadline {
+                kill(&mut self.child);
+                return Ok(Some(Ended::TimedOut));
+            }
+            if stop() {
+                return Err(ExecuteError::Interrupted);
+            }
+            std::thread::sleep(nap);
+            nap = (nap * 2).min(LONGEST_NAP / 10);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        kill(&mut self.child);
     }
 }
 
@@ -149,6 +212,27 @@ mod tests {
         let run = |script: &str| run(&mut shell(script), None, &|| false).unwrap();
         assert_eq!(run("exit 3"), Ended::Exited(3));
         assert_eq!(run("kill -SEGV $$"), Ended::Signalled(11));
+    }
+
+    #[test]
+    fn a_server_answers_until_it_ends_or_takes_too_long() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let script =
+            "while read name; do case $name in */die) exit 7;; */hang) sleep 30;; *) echo > $name;; esac; done";
+        let start = || Server::start(&mut shell(script)).unwrap();
+        let ask = |server: &mut Server, name: &str, deadline: u64| {
+            server.ask(&path(name).display().to_string());
+            server.wait_for(&path(name), Duration::from_millis(deadline), &|| false).unwrap()
+        };
+        let mut server = start();
+        assert_eq!([ask(&mut server, "a", 10_000), ask(&mut server, "b", 10_000)], [None, None]);
+        assert_eq!(ask(&mut server, "die", 10_000), Some(Ended::Exited(7)));
+        assert_eq!(ask(&mut start(), "hang", 100), Some(Ended::TimedOut));
+        let mut server = start();
+        server.ask(&path("hang").display().to_string());
+        let interrupted = server.wait_for(&path("hang"), Duration::from_secs(10), &|| true);
+        assert!(matches!(interrupted, Err(ExecuteError::Interrupted)));
     }
 
     #[test]

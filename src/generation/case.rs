@@ -83,6 +83,7 @@ impl Case {
             Shape::Number(at) => Value::Number(self.numbers[*at]),
             Shape::Numbers(at, count) => Value::Lanes(self.numbers[*at..*at + *count].to_vec()),
             Shape::Memory(at) => Value::Buffer { buffer: first + at, offset: 0 },
+            Shape::Local(bytes) => Value::Local { bytes: *bytes },
             Shape::Members(members) => {
                 Value::Fields(members.iter().map(|(name, shape)| self.argument(name, shape, first)).collect())
             }

@@ -63,6 +63,7 @@ mod tests {
             has_dynamic_shared: false,
             is_cooperative: false,
             ones: [[false; 3]; 2],
+            language: Language::Cuda,
         };
         let case = |numbers: &[i128]| Case {
             grid: [1; 3],

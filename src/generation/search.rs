@@ -6,7 +6,6 @@ use super::signature::Signature;
 use super::values::{self, contents, geometries, numbers, ordinary};
 use super::{DataContract, Goal, Near, corpus};
 use crate::execute::launch::{Number, Random, Values};
-use crate::source::Language;
 use crate::syntax::BinaryOp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -243,7 +242,7 @@ impl<O: Oracle> Search<'_, O> {
     /// Gives memory as much as an access beside it needs; whether that can be.
     fn grow(&mut self, case: &mut Case, missed: Miss) -> bool {
         let memory = &self.signature.memories[missed.memory];
-        let bytes = memory.element.bytes(Language::Cuda);
+        let bytes = memory.element.bytes(self.signature.language);
         let Some(least) = u64::try_from(missed.byte).ok().map(|byte| byte / bytes + 1) else { return false };
         // Together with what else the access reads.
         let count = (least + 16 / bytes).next_power_of_two().next_multiple_of(memory.together);
@@ -450,6 +449,7 @@ mod tests {
     use super::*;
     use crate::execute::launch::Scalar;
     use crate::generation::{Shape, Slot};
+    use crate::source::Language;
 
     fn signature(numbers: usize) -> Signature {
         let scalar = Scalar::Integer { bytes: 4, signed: true };
@@ -463,6 +463,7 @@ mod tests {
             has_dynamic_shared: false,
             is_cooperative: false,
             ones: [[false; 3]; 2],
+            language: Language::Cuda,
         }
     }
 

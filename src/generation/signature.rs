@@ -3,6 +3,7 @@
 use crate::execute::launch::host::{ParameterKind, Pointee, Target};
 use crate::execute::launch::record::{Member, Record};
 use crate::execute::launch::{ElementType, Scalar};
+use crate::source::Language;
 
 /// A kernel and what a launch of it gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Signature {
     pub is_cooperative: bool,
     /// Extents that its contract wants to be 1: those of the grid, then those of a block.
     pub ones: [[bool; 3]; 2],
+    /// What it is written in.
+    pub language: Language,
 }
 
 /// How a parameter is given.
@@ -34,6 +37,8 @@ pub enum Shape {
     Numbers(usize, usize),
     /// A pointer, by the place of its memory in [`Signature::memories`].
     Memory(usize),
+    /// A pointer to so many bytes of local memory, which hold nothing.
+    Local(u64),
     /// The members of a struct.
     Members(Vec<(String, Shape)>),
 }
@@ -58,12 +63,16 @@ pub struct Memory {
     pub together: u64,
 }
 
+/// Local memory for each parameter that wants some: what all devices have for several.
+const LOCAL_BYTES: u64 = 8 * 1024;
+
 /// The most numbers of an array in a struct that are varied.
 const MOST_OF_AN_ARRAY: u64 = 64;
 
 impl Signature {
-    /// Of a kernel as a program has it; nothing if it takes something that cannot be given.
-    pub fn of(target: &Target, kernel: &str) -> Option<Signature> {
+    /// Of a kernel as a program has it; nothing if it takes something that cannot be given. Parameters of these names are pointers to
+    /// local memory.
+    pub fn of(target: &Target, kernel: &str, (language, local): (Language, &[String])) -> Option<Signature> {
         let mut signature = Signature {
             kernel: kernel.to_owned(),
             parameters: Vec::new(),
@@ -73,9 +82,13 @@ impl Signature {
             has_dynamic_shared: false,
             is_cooperative: false,
             ones: [[false; 3]; 2],
+            language,
         };
         for parameter in &target.parameters {
-            let shape = signature.shape(&parameter.name, &parameter.kind)?;
+            let shape = match local.contains(&parameter.name) {
+                true => Shape::Local(LOCAL_BYTES),
+                false => signature.shape(&parameter.name, &parameter.kind)?,
+            };
             signature.parameters.push((parameter.name.clone(), shape));
         }
         Some(signature)

@@ -9,27 +9,34 @@
 //! Guarantees: what a description is said to reach was reached when it was run; equal texts, seeds and numbers of tries give equal descriptions, as long as
 //! time does not end the search.
 //!
-//! Deliberately absent: OpenCL, templates that the file does not launch, kernels that take textures or pointers to pointers; what several launches reach one after
-//! the other through what they leave in memory.
+//! Kernels of OpenCL are tried on a device of the machine in the same way, twice each: once logged, so that nothing is kept that reaches beside its memory, and
+//! once counted ([`opencl`]). Their comparisons tell nothing.
+//!
+//! Deliberately absent: templates that the file does not launch, kernels that take textures, images or pointers to pointers; what several launches reach one
+//! after the other through what they leave in memory.
 
+mod opencl;
 mod questions;
 mod report;
 mod trials;
 
 pub use report::{Description, Generated, SCHEMA, Searched, Skipped, Written, json, text};
 
-use super::described;
+use super::described::{self, plain};
 use super::dictionary::Dictionary;
-use super::prepared::{Prepared, guarded};
-use super::run::{Request, RunError, Stop, build};
+use super::prepared::{Prepared, PreparedFile, guarded};
+use super::run::{Request, RunError, Stop, build, is_opencl};
 use crate::diagnostic::report::WitnessReport;
 use crate::execute::launch::cases;
 use crate::execute::launch::host::{Parameter, ParameterKind, Target};
 use crate::generation::case::whole;
 use crate::generation::{Answer, Budget, Case, DataContract, Found, Goal, Oracle, Reasoned, Signature, Wanted, search};
 use crate::launch::Launch;
+use crate::source::Language;
+use opencl::Texts;
 use questions::{Questions, Said};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use trials::Trials;
 
@@ -59,6 +66,17 @@ struct Subject {
     dictionary: Vec<i128>,
 }
 
+/// What is searched, and what is not.
+#[derive(Default)]
+struct Collected {
+    subjects: Vec<Subject>,
+    skipped: Vec<Skipped>,
+    /// The numbers of the text.
+    of_text: Vec<i128>,
+    /// The file as it is written.
+    written: Option<(PathBuf, String)>,
+}
+
 /// Searches inputs for the kernels of the request's file; `tell` is given a line for each kernel that is begun.
 pub fn generate(
     mut prepared: Prepared,
@@ -67,15 +85,58 @@ pub fn generate(
     tell: &mut dyn FnMut(&str),
     stop: Stop<'_>,
 ) -> Result<Generated, RunError> {
-    let mut skipped = Vec::new();
-    let mut subjects: Vec<Subject> = Vec::new();
-    let mut of_text = Vec::new();
-    let mut written = None;
+    if request.files.iter().any(|path| is_opencl(path)) {
+        return of_device(prepared, request, plan, tell, stop);
+    }
+    let collected = collected(&mut prepared, request, plan)?;
+    if collected.subjects.is_empty() {
+        return Ok(Generated { skipped: collected.skipped, ..Generated::default() });
+    }
+    let built = build(prepared, request, stop)?;
+    let targets: Vec<Target> = collected.subjects.iter().map(|subject| subject.target.clone()).collect();
+    let Some(trials) = Trials::of_program(&built, targets, plan.timeout) else {
+        unreachable!("what is searched is built for the CPU")
+    };
+    let notes = built.uncounted();
+    Ok(Generated { notes, ..all_searched(collected, &trials, (request, plan), tell, stop)? })
+}
+
+/// The same for OpenCL kernels, on a device of the machine.
+fn of_device(
+    prepared: Prepared,
+    request: &Request,
+    plan: &Search,
+    tell: &mut dyn FnMut(&str),
+    stop: Stop<'_>,
+) -> Result<Generated, RunError> {
+    let Prepared { files, scratch, .. } = prepared;
+    let Some(PreparedFile { path, text: Some(text) }) = files.into_iter().next() else {
+        return Ok(Generated::default());
+    };
+    let kernels = guarded(&path, || described::kernels(&path, &text, &request.options))?;
+    let texts = Texts::read(&path, &text, &request.options, scratch)?;
+    let local = |kernel: &str| (Language::OpenCl, texts.local(kernel));
+    let (subjects, skipped) = guarded(&path, || subjects_of(&kernels, plan, &local))?;
+    if subjects.is_empty() {
+        return Ok(Generated { skipped, ..Generated::default() });
+    }
+    let names = kernels.names().map(|name| plain(name).to_owned()).collect();
+    let trials = Trials::of_device(&texts, names, opencl::timeout(plan), stop)?;
+    let of_text = kernels.dictionary.numbers.clone();
+    let collected = Collected { subjects, skipped, of_text, written: Some((path, text)) };
+    let notes = texts.notes();
+    Ok(Generated { notes, ..all_searched(collected, &trials, (request, plan), tell, stop)? })
+}
+
+/// The kernels of the files that are searched. Behind the file that has them stands what launches them, in the place of its own `main`.
+fn collected(prepared: &mut Prepared, request: &Request, plan: &Search) -> Result<Collected, RunError> {
+    let mut collected = Collected::default();
     for file in &mut prepared.files {
         let Some(text) = &mut file.text else { continue };
         let kernels = guarded(&file.path, || described::kernels(&file.path, text, &request.options))?;
-        let (found, not) = guarded(&file.path, || subjects_of(&kernels, plan))?;
-        skipped.extend(not);
+        let cuda = |_: &str| (Language::Cuda, Vec::new());
+        let (found, not) = guarded(&file.path, || subjects_of(&kernels, plan, &cuda))?;
+        collected.skipped.extend(not);
         let own = text.clone();
         if let Some(without) = kernels.without_main(text) {
             *text = without;
@@ -84,28 +145,33 @@ pub fn generate(
             continue;
         }
         // One program runs the kernels of one file.
-        if subjects.is_empty() {
-            of_text.clone_from(&kernels.dictionary.numbers);
-            written = Some((file.path.clone(), own));
+        if collected.subjects.is_empty() {
+            collected.of_text.clone_from(&kernels.dictionary.numbers);
+            collected.written = Some((file.path.clone(), own));
             let targets: Vec<Target> = found.iter().map(|subject| subject.target.clone()).collect();
             text.push_str(&cases::program(&targets));
-            subjects = found;
+            collected.subjects = found;
             continue;
         }
         for subject in found {
             let kernel = subject.signature.kernel;
             let reason = format!("it stands in {}; name that file first", file.path.display());
-            skipped.push(Skipped { kernel, reason });
+            collected.skipped.push(Skipped { kernel, reason });
         }
     }
+    Ok(collected)
+}
+
+/// Searches inputs for all subjects.
+fn all_searched(
+    collected: Collected,
+    trials: &Trials<'_>,
+    (request, plan): (&Request, &Search),
+    tell: &mut dyn FnMut(&str),
+    stop: Stop<'_>,
+) -> Result<Generated, RunError> {
+    let Collected { mut subjects, skipped, of_text, written } = collected;
     let mut generated = Generated { skipped, ..Generated::default() };
-    if subjects.is_empty() {
-        return Ok(generated);
-    }
-    let built = build(prepared, request, stop)?;
-    generated.notes = built.uncounted();
-    let targets: Vec<Target> = subjects.iter().map(|subject| subject.target.clone()).collect();
-    let trials = Trials::new(&built, targets, plan.timeout);
     let mut questions = match &written {
         Some((path, text)) => Some(guarded(path, || Questions::new(path, text, &request.options))?),
         None => None,
@@ -125,8 +191,8 @@ pub fn generate(
         let contracts = asked.iter().filter_map(|text| DataContract::named(text, &subject.signature)).collect();
         // What one instance of a template reaches, another has yet to reach by itself.
         let spared = reached_so_far.difference(&goals).copied().collect();
-        let wanted = Wanted { goals, callees, spared, comparisons: trials.comparisons(&built), dictionary, contracts };
-        let found = searched((number, subject), &wanted, plan, (&trials, questions.as_mut()), stop)?;
+        let wanted = Wanted { goals, callees, spared, comparisons: trials.comparisons(), dictionary, contracts };
+        let found = searched((number, subject), &wanted, plan, (trials, questions.as_mut()), stop)?;
         reached_so_far.extend(&found.reached);
         impossible.extend(&found.impossible);
         let breaking: Vec<&Case> = found.breaking.iter().map(|(case, _)| case).collect();
@@ -134,7 +200,7 @@ pub fn generate(
         let cases: Vec<&Case> = found.kept.iter().map(|(case, _)| case).collect();
         let mut launches = Vec::new();
         for case in &cases {
-            let coverage = trials.coverage(&built, number, &subject.signature, case, stop)?;
+            let coverage = trials.coverage(number, &subject.signature, case, stop)?;
             launches.push((case.words(&subject.signature), coverage));
         }
         let description = (!cases.is_empty()).then(|| Case::description(&subject.signature, &cases));
@@ -148,7 +214,7 @@ pub fn generate(
             contract: asked,
         });
     }
-    generated.conclude(trials.untouched(&built, &impossible));
+    generated.conclude(trials.untouched(&impossible));
     Ok(generated)
 }
 
@@ -168,17 +234,17 @@ fn searched(
 }
 
 /// Who runs cases of a kernel, and asks the checker.
-struct Knowing<'s> {
+struct Knowing<'s, 't> {
     number: usize,
     subject: &'s Subject,
-    trials: &'s Trials<'s>,
+    trials: &'s Trials<'t>,
     questions: Option<&'s mut Questions>,
     stop: Stop<'s>,
     /// How long the checker may still be asked.
     left: Duration,
 }
 
-impl Oracle for Knowing<'_> {
+impl Oracle for Knowing<'_, '_> {
     type Error = RunError;
 
     fn run(&mut self, case: &Case) -> Result<Answer, RunError> {
@@ -221,7 +287,12 @@ fn launched(signature: &Signature, case: &Case, witness: &WitnessReport) -> Case
 }
 
 /// The kernels of a file that are searched, and why others are not.
-fn subjects_of(kernels: &described::Kernels, plan: &Search) -> (Vec<Subject>, Vec<Skipped>) {
+/// `local` says which language a kernel is in, and which of its parameters are pointers to local memory.
+fn subjects_of(
+    kernels: &described::Kernels,
+    plan: &Search,
+    local: &(dyn Fn(&str) -> (Language, Vec<String>) + Sync),
+) -> (Vec<Subject>, Vec<Skipped>) {
     let is_wanted = |kernel: &str| {
         let plain = described::split(kernel).0;
         plan.kernels.is_empty() || plan.kernels.iter().any(|wanted| wanted == kernel || wanted == plain)
@@ -234,7 +305,9 @@ fn subjects_of(kernels: &described::Kernels, plan: &Search) -> (Vec<Subject>, Ve
         if !is_wanted(kernel) {
             continue;
         }
-        let signature = Signature::of(&instance.target, kernel).filter(|_| cases::is_givable(&instance.target));
+        let (language, local) = local(kernel);
+        let signature = Signature::of(&instance.target, kernel, (language, &local));
+        let signature = signature.filter(|_| cases::is_givable(&instance.target));
         let Some(mut signature) = signature else {
             let what = instance.target.parameters.iter().find_map(ungivable);
             let reason = what.unwrap_or_else(|| "it takes what no launch description can give".to_owned());
@@ -243,7 +316,8 @@ fn subjects_of(kernels: &described::Kernels, plan: &Search) -> (Vec<Subject>, Ve
         };
         let Dictionary { axes, has_dynamic_shared, waits_for_the_grid, .. } = kernels.dictionary;
         signature.axes = axes;
-        signature.has_dynamic_shared = has_dynamic_shared;
+        // In OpenCL it is a parameter.
+        signature.has_dynamic_shared = has_dynamic_shared && language == Language::Cuda;
         signature.is_cooperative = waits_for_the_grid;
         let dictionary = instance.launches.iter().flat_map(|launch| of_launch(launch)).collect();
         found.push(Subject { signature, target: instance.target.clone(), dictionary });

@@ -1,40 +1,83 @@
 //! Runs of cases, and what they tell in the numbers of goals.
 
+use super::opencl::Texts;
 use crate::coverage::counts::Counts;
 use crate::coverage::{Coverage, Seen};
 use crate::driver::cover;
 use crate::driver::described::plain;
 use crate::driver::instrument::InstrumentedFile;
 use crate::driver::run::{Built, RunError, Stop};
-use crate::execute::ExecuteError;
 use crate::execute::cases::{self as runs, CaseRun};
 use crate::execute::launch::cases;
 use crate::execute::launch::host::Target;
+use crate::execute::opencl::{self, Tried};
 use crate::execute::process::Ended;
 use crate::execute::program::Program;
 use crate::execute::report::EventKind;
 use crate::generation::{Answer, Case, Goal, Miss, Near, Signature};
 use crate::instrument::coverage::{Point, PointKind};
+use crate::source::Language;
 use crate::syntax::BinaryOp;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Who runs cases of a program.
+/// Who runs cases of kernels.
 pub(super) struct Trials<'b> {
-    program: Option<&'b Program>,
     files: &'b [InstrumentedFile],
+    language: Language,
     points: Vec<&'b Point>,
-    targets: Vec<Target>,
-    directory: PathBuf,
+    /// The kernels, by their plain names.
+    kernels: Vec<String>,
+    runner: Runner<'b>,
     timeout: Duration,
 }
 
+/// What they run on.
+enum Runner<'b> {
+    /// The CPU, by a program that takes its launches from a file.
+    Program { program: &'b Program, targets: Vec<Target>, directory: PathBuf },
+    /// A device of OpenCL.
+    Device(RefCell<opencl::Trials<'b>>),
+}
+
+/// How a case went.
+struct Run {
+    failed: Option<String>,
+    missed: Option<Miss>,
+    counts: Counts,
+}
+
 impl<'b> Trials<'b> {
-    pub(super) fn new(built: &'b Built, targets: Vec<Target>, timeout: Duration) -> Trials<'b> {
-        let points = built.instrumented_files().iter().flat_map(|file| &file.unit.points).collect();
+    /// Of a program that was built; `None` if it does not run on the CPU.
+    pub(super) fn of_program(built: &'b Built, targets: Vec<Target>, timeout: Duration) -> Option<Trials<'b>> {
         let directory = built.scratch_path().join("cases");
-        Trials { program: built.program(), files: built.instrumented_files(), points, targets, directory, timeout }
+        let kernels = targets.iter().map(|target| plain(&target.name).to_owned()).collect();
+        let runner = Runner::Program { program: built.program()?, targets, directory };
+        Some(Trials::of((built.instrumented_files(), Language::Cuda), kernels, runner, timeout))
+    }
+
+    /// Of OpenCL kernels, on a device of the machine; it builds them now.
+    pub(super) fn of_device(
+        texts: &'b Texts,
+        kernels: Vec<String>,
+        timeout: Duration,
+        stop: Stop<'_>,
+    ) -> Result<Trials<'b>, RunError> {
+        let mut device = texts.trials();
+        device.start(stop)?;
+        Ok(Trials::of((texts.counting(), Language::OpenCl), kernels, Runner::Device(RefCell::new(device)), timeout))
+    }
+
+    fn of(
+        (files, language): (&'b [InstrumentedFile], Language),
+        kernels: Vec<String>,
+        runner: Runner<'b>,
+        timeout: Duration,
+    ) -> Trials<'b> {
+        let points = files.iter().flat_map(|file| &file.unit.points).collect();
+        Trials { files, language, points, kernels, runner, timeout }
     }
 
     /// What there is to reach in a kernel, and in each function that is no kernel of the program's.
@@ -44,8 +87,8 @@ impl<'b> Trials<'b> {
             of.entry(plain(&self.points[goal.point].function).to_owned()).or_default().insert(goal);
         }
         let own = of.remove(plain(kernel)).unwrap_or_default();
-        for target in &self.targets {
-            of.remove(plain(&target.name));
+        for name in &self.kernels {
+            of.remove(name.as_str());
         }
         (own, of.into_values().collect())
     }
@@ -77,10 +120,10 @@ impl<'b> Trials<'b> {
     }
 
     /// The comparisons of conditions, with the number of what they decide.
-    pub(super) fn comparisons(&self, built: &Built) -> Vec<(usize, usize, BinaryOp)> {
+    pub(super) fn comparisons(&self) -> Vec<(usize, usize, BinaryOp)> {
         let mut found = Vec::new();
         let mut first = 0;
-        for file in built.instrumented_files() {
+        for file in self.files {
             for (number, point) in file.unit.points.iter().enumerate() {
                 if let PointKind::Comparison { of, op } = point.kind {
                     found.push((first + number, first + of, op));
@@ -99,39 +142,53 @@ impl<'b> Trials<'b> {
         case: &Case,
         stop: Stop<'_>,
     ) -> Result<Answer, RunError> {
-        let run = self.run(kernel, signature, case, stop)?;
-        let counts = Counts::read(&run.counts);
-        let missed = run.missed.map(|(memory, byte)| Miss { memory, byte });
+        let Run { failed, missed, counts } = self.run(kernel, signature, case, stop)?;
         let near = counts.near().map(|(which, [a, b])| (which, Near { a, b })).collect();
-        Ok(Answer { failed: failure(&run), missed, reached: self.reached(&counts), near })
+        Ok(Answer { failed, missed, reached: self.reached(&counts), near })
     }
 
     /// What a case reaches, as reports have it.
     pub(super) fn coverage(
         &self,
-        built: &Built,
         kernel: usize,
         signature: &Signature,
         case: &Case,
         stop: Stop<'_>,
     ) -> Result<Coverage, RunError> {
         let run = self.run(kernel, signature, case, stop)?;
-        Ok(cover::counted(built, &Counts::read(&run.counts)))
+        Ok(cover::counted_in((self.files, self.language), &run.counts, &|_| Vec::new()))
     }
 
     /// A report in which nothing is reached, and this cannot be.
-    pub(super) fn untouched(&self, built: &Built, impossible: &BTreeSet<Goal>) -> Coverage {
+    pub(super) fn untouched(&self, impossible: &BTreeSet<Goal>) -> Coverage {
         let sides = |number| impossible.iter().filter(|goal| goal.point == number).map(|goal| goal.side).collect();
-        cover::counted_but(built, &Counts::default(), &sides)
+        cover::counted_in((self.files, self.language), &Counts::default(), &sides)
     }
 
-    fn run(&self, kernel: usize, signature: &Signature, case: &Case, stop: Stop<'_>) -> Result<CaseRun, RunError> {
-        let Some(program) = self.program else { unreachable!("cases run on the CPU") };
+    fn run(&self, kernel: usize, signature: &Signature, case: &Case, stop: Stop<'_>) -> Result<Run, RunError> {
         let description = Case::description(signature, &[case]);
-        let made = cases::case(&description, &self.targets, &[kernel], &self.directory)?;
-        match runs::run(program, &made, &self.directory, self.timeout, stop) {
-            Err(cause @ ExecuteError::Interrupted) => Err(cause.into()),
-            other => Ok(other?),
+        match &self.runner {
+            Runner::Program { program, targets, directory } => {
+                let made = cases::case(&description, targets, &[kernel], directory)?;
+                let run = runs::run(program, &made, directory, self.timeout, stop)?;
+                let missed = run.missed.map(|(memory, byte)| Miss { memory, byte });
+                Ok(Run { failed: failure(&run), missed, counts: Counts::read(&run.counts) })
+            }
+            Runner::Device(device) => {
+                let tried = device.borrow_mut().attempt(&description, self.timeout, stop)?;
+                let failed = |why: &str| Run { failed: Some(why.to_owned()), missed: None, counts: Counts::default() };
+                Ok(match tried {
+                    Tried::Counted(counted) => {
+                        let counts = self.files.first().map(|file| cover::counts_of(file, &counted));
+                        Run { failed: None, missed: None, counts: counts.unwrap_or_default() }
+                    }
+                    Tried::Needs { buffer, bytes } => {
+                        let missed = i64::try_from(bytes).ok().map(|bytes| Miss { memory: buffer, byte: bytes - 1 });
+                        Run { missed, ..failed("an access outside of its memory") }
+                    }
+                    Tried::Failed(why) => failed(&why),
+                })
+            }
         }
     }
 

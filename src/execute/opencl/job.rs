@@ -5,6 +5,44 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What a worker is for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Work {
+    /// One run.
+    Run(Job),
+    /// Many launches of the same kernels, each of which it is given by the path of a [`Try`], a line each.
+    Trials(Offer),
+}
+
+/// Kernels of which many launches are tried.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Offer {
+    /// The text that logs accesses, and the one that counts what is reached.
+    pub(super) texts: [String; 2],
+    /// Options of the device's compiler for each.
+    pub(super) options: [String; 2],
+    /// Words of the counts, without groups that part.
+    pub(super) words: usize,
+}
+
+/// A launch that is tried, with what its buffers hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Try {
+    pub(super) buffers: Vec<Vec<u8>>,
+    pub(super) launch: Launch,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Became {
+    /// It ran, and counted this.
+    Counted(Vec<u32>),
+    /// It needs that buffer to have so many bytes.
+    Needs { buffer: usize, bytes: u64 },
+    /// Nobody would keep it, for this reason.
+    Failed(String),
+}
+
 /// A run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
@@ -71,6 +109,8 @@ pub(super) enum Value {
 pub(super) enum Answer {
     /// All launches are done.
     Done,
+    /// The texts are built; launches may be tried.
+    Ready,
     /// There is no driver, or it has no device.
     NoDriver(String),
     /// The device's compiler does not accept the text; what it says.
@@ -79,9 +119,11 @@ pub(super) enum Answer {
     Failed(String),
 }
 
-/// Writes a message to a file.
+/// Writes a message to a file, which is there when it is whole.
 pub(super) fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
-    std::fs::write(path, postcard::to_stdvec(message).map_err(io::Error::other)?)
+    let beside = path.with_extension("part");
+    std::fs::write(&beside, postcard::to_stdvec(message).map_err(io::Error::other)?)?;
+    std::fs::rename(beside, path)
 }
 
 /// Reads a message.

@@ -20,9 +20,12 @@ mod job;
 mod log;
 mod prepare;
 mod records;
+mod trials;
+mod tried;
 mod worker;
 
 pub use prepare::{Structure, Unit};
+pub use trials::{Trials, Tried};
 pub use worker::serve;
 
 use super::ExecuteError;
@@ -31,7 +34,7 @@ use super::process::{self, Ended};
 use super::program::{Outcome, Output, Stop};
 use super::report;
 use super::scratch::Scratch;
-use job::{Answer, Job};
+use job::{Answer, Job, Work};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -78,7 +81,8 @@ pub fn run(
     let _ = std::fs::remove_file(&job.report);
     let answer = path.with_extension("answer");
     let _ = std::fs::remove_file(&answer);
-    job::write(&path, &job).map_err(|cause| ExecuteError::Write { path: path.clone(), cause })?;
+    let report = job.report.clone();
+    job::write(&path, &Work::Run(job)).map_err(|cause| ExecuteError::Write { path: path.clone(), cause })?;
     let program =
         std::env::current_exe().map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
     let mut command = Command::new(program);
@@ -86,7 +90,7 @@ pub fn run(
     cache_of_driver(&mut command, scratch)?;
     options.output.of(&mut command);
     let ended = process::run(&mut command, options.timeout, stop)?;
-    let events = report::read(&job.report);
+    let events = report::read(&report);
     match (ended, job::read(&answer)) {
         (Ended::Exited(_), Ok(Answer::Done)) => Ok(Outcome { ended: Ended::Exited(0), events }),
         (Ended::Exited(_), Ok(Answer::NoDriver(cause))) => Err(ExecuteError::NoDriver { cause }),

@@ -48,7 +48,7 @@ pub(super) fn job(
         .map(|buffer| Buffer { name: buffer.name.clone(), contents: buffer.contents(Language::OpenCl) });
     Ok(Job {
         text: unit.text.to_owned(),
-        options: unit.shared.version.map_or_else(String::new, |version| format!("-cl-std={version}")),
+        options: options(unit),
         sites: unit.shared.sites.clone(),
         barriers: unit.barriers.clone(),
         launches: launches.collect::<Result<_, _>>()?,
@@ -56,6 +56,11 @@ pub(super) fn job(
         log,
         report,
     })
+}
+
+/// What the device's compiler is told.
+pub(super) fn options(unit: &Unit<'_>) -> String {
+    unit.shared.version.map_or_else(String::new, |version| format!("-cl-std={version}"))
 }
 
 fn prepared(unit: &Unit<'_>, description: &Description, launch: &launch::Launch) -> Result<Launch, DescriptionError> {

@@ -55,6 +55,37 @@ impl Record {
     }
 }
 
+/// What all work-items of a launch touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Touched {
+    /// Of each range of global memory how many of its bytes an access needs.
+    pub(super) global: BTreeMap<u8, u64>,
+    /// Whether something lies outside of all ranges.
+    pub(super) is_outside: bool,
+    /// Whether work-items parted before a barrier.
+    pub(super) is_parted: bool,
+}
+
+impl Touched {
+    /// By these records.
+    pub(super) fn by(records: &[Record]) -> Touched {
+        let mut touched = Touched::default();
+        for record in records {
+            match (record.kind, record.slot) {
+                (BARRIER, _) => {}
+                (PARTED | PARTED_SOMEWHERE, _) => touched.is_parted = true,
+                (_, OUTSIDE) => touched.is_outside = true,
+                (_, LOCAL..) => {}
+                (_, range) => {
+                    let needed = touched.global.entry(range).or_default();
+                    *needed = (*needed).max(record.offset + u64::from(record.bytes));
+                }
+            }
+        }
+        touched
+    }
+}
+
 /// What one work-group did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {
@@ -336,6 +367,16 @@ mod tests {
         // Its second row begins with the fifth work-item of a whole group.
         let second_row = groups(vec![record(1, 3, 1, 0, 0, 4)], &ranges(), extents);
         assert_eq!(second_row[0].segments[0].thread, 4);
+    }
+
+    #[test]
+    fn what_a_launch_needs_is_the_last_byte_of_each_range() {
+        let record = |kind, slot, offset, bytes| Record { site: 0, kind, slot, offset, bytes, item: 0, group: 0 };
+        let touched =
+            Touched::by(&[record(0, 1, 8, 4), record(1, 1, 4, 16), record(3, 0, 0, 4), record(0, 128, 90, 9)]);
+        assert_eq!(touched, Touched { global: BTreeMap::from([(0, 4), (1, 20)]), ..Touched::default() });
+        let touched = Touched::by(&[record(BARRIER, 0, 0, 1), record(PARTED, 0, 7, 1), record(1, OUTSIDE, 3, 4)]);
+        assert_eq!(touched, Touched { global: BTreeMap::new(), is_outside: true, is_parted: true });
     }
 
     #[test]

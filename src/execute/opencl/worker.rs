@@ -6,15 +6,16 @@
 //! work-group is logged from one of them.
 
 use super::device::{Buffer, Device, DeviceError, Kernel, Program};
-use super::job::{self, Answer, Job, Launch, Value};
+use super::job::{self, Answer, Job, Launch, Value, Work};
 use super::log::{Begun, Log, Told, VARIABLES};
 use super::records::{BYTES, Record};
+use super::tried;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Bytes before the records of the device's log.
-const HEAD: usize = 4096;
+pub(super) const HEAD: usize = 4096;
 /// Records that there is room for at first, by how much that grows, and where it ends (512 MiB).
 const FIRST_RECORDS: u64 = 1 << 19;
 const GROWTH: u64 = 8;
@@ -29,8 +30,9 @@ pub fn serve(path: &Path) -> ExitCode {
     // A kernel that never ends would otherwise outlive whoever started it and was killed.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let answer = match job::read::<Job>(path) {
-        Ok(job) => run(&job).unwrap_or_else(|answer| answer),
+    let answer = match job::read::<Work>(path) {
+        Ok(Work::Run(job)) => run(&job).unwrap_or_else(|answer| answer),
+        Ok(Work::Trials(offer)) => tried::serve(path, &offer).unwrap_or_else(|answer| answer),
         Err(error) => Answer::Failed(format!("the job cannot be read: {error}")),
     };
     match job::write(&path.with_extension("answer"), &answer) {
@@ -93,7 +95,7 @@ enum Records {
 impl Run<'_> {
     fn launch(&mut self, program: &Program) -> Result<(), Answer> {
         let kernel = program.kernel(&self.launch.kernel).map_err(|error| self.failed(error))?;
-        self.set_arguments(&kernel).map_err(|error| self.failed(error))?;
+        set_arguments(&kernel, self.launch, self.buffers).map_err(|error| self.failed(error))?;
         let all = self.launch.extents.grid.iter().fold(1u64, |product, &extent| product.saturating_mul(extent.into()));
         // A record has 32 bits for its work-group.
         if all > u64::from(u32::MAX) {
@@ -135,30 +137,18 @@ impl Run<'_> {
         Answer::Failed(format!("{}: {error}", self.launch.kernel))
     }
 
-    fn set_arguments(&self, kernel: &Kernel) -> Result<(), DeviceError> {
-        for (position, argument) in self.launch.arguments.iter().enumerate() {
-            match &argument.value {
-                Value::Buffer { number, .. } => kernel.set_buffer(position, &self.buffers[*number])?,
-                Value::Null => kernel.set_null(position)?,
-                Value::Local(bytes) => kernel.set_local(position, *bytes)?,
-                Value::Bytes(bytes, _) => kernel.set_value(position, bytes)?,
-            }
-        }
-        Ok(())
-    }
-
     /// Runs the kernel once; work-groups from `first` to before `last` log. Gives the head back, too.
     fn run(&self, kernel: &Kernel, (first, last): (u64, u64), room: u64) -> Result<(Records, Vec<u64>), Answer> {
         let (device, failed) = (self.device, |error: DeviceError| self.failed(error));
         let log = device.buffer(HEAD + room as usize * BYTES).map_err(failed)?;
-        let head: Vec<u8> = self.head(first, last, room).iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let bytes_of = |number: usize| self.job.buffers[number].contents.len() as u64;
+        let head = head(self.launch, (first, last), room, &bytes_of);
         device.write(&log, 0, &head).map_err(failed)?;
         kernel.set_buffer(self.launch.arguments.len(), &log).map_err(failed)?;
         device.run(kernel, self.launch.extents.grid, self.launch.extents.block).map_err(failed)?;
         let mut head = vec![0; HEAD];
         device.read(&log, 0, &mut head).map_err(failed)?;
-        let head: Vec<u64> =
-            head.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|at| word[at]))).collect();
+        let head = words_of(&head);
         let made = head[0] & u64::from(u32::MAX);
         if made >= room && first < last {
             return Ok((Records::TooMany, head));
@@ -166,22 +156,6 @@ impl Run<'_> {
         let mut records = vec![0; made.min(room) as usize * BYTES];
         device.read(&log, HEAD, &mut records).map_err(failed)?;
         Ok((Records::All(Record::read_all(&records)), head))
-    }
-
-    /// The head of the device's log; `raceproof.cl` says what stands where.
-    fn head(&self, first: u64, last: u64, room: u64) -> Vec<u64> {
-        let mut head = vec![0; HEAD / 8];
-        (head[1], head[2], head[3]) = (room, first, last);
-        let pointers = self.launch.arguments.iter().filter_map(|argument| match &argument.value {
-            Value::Buffer { number, offset, .. } => Some((*offset, self.job.buffers[*number].contents.len() as u64)),
-            Value::Null => Some((0, 0)),
-            Value::Local(bytes) => Some((0, *bytes)),
-            Value::Bytes(..) => None,
-        });
-        for (at, (offset, bytes)) in pointers.enumerate() {
-            (head[8 + 2 * at], head[9 + 2 * at]) = (offset, bytes);
-        }
-        head
     }
 
     /// What all buffers hold.
@@ -202,6 +176,45 @@ impl Run<'_> {
         let mut pairs = self.buffers.iter().zip(contents);
         pairs.try_for_each(|(buffer, bytes)| self.device.write(buffer, 0, bytes)).map_err(|error| self.failed(error))
     }
+}
+
+/// Gives a kernel its arguments; buffers go by their numbers.
+pub(super) fn set_arguments(kernel: &Kernel, launch: &Launch, buffers: &[Buffer]) -> Result<(), DeviceError> {
+    for (position, argument) in launch.arguments.iter().enumerate() {
+        match &argument.value {
+            Value::Buffer { number, .. } => kernel.set_buffer(position, &buffers[*number])?,
+            Value::Null => kernel.set_null(position)?,
+            Value::Local(bytes) => kernel.set_local(position, *bytes)?,
+            Value::Bytes(bytes, _) => kernel.set_value(position, bytes)?,
+        }
+    }
+    Ok(())
+}
+
+/// The head of the device's log, in which work-groups from `first` to before `last` log; `raceproof.cl` says what stands where.
+pub(super) fn head(
+    launch: &Launch,
+    (first, last): (u64, u64),
+    room: u64,
+    bytes_of_buffer: &dyn Fn(usize) -> u64,
+) -> Vec<u8> {
+    let mut head = vec![0; HEAD / 8];
+    (head[1], head[2], head[3]) = (room, first, last);
+    let pointers = launch.arguments.iter().filter_map(|argument| match &argument.value {
+        Value::Buffer { number, offset, .. } => Some((*offset, bytes_of_buffer(*number))),
+        Value::Null => Some((0, 0)),
+        Value::Local(bytes) => Some((0, *bytes)),
+        Value::Bytes(..) => None,
+    });
+    for (at, (offset, bytes)) in pointers.enumerate() {
+        (head[8 + 2 * at], head[9 + 2 * at]) = (offset, bytes);
+    }
+    head.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// The words of a head that the device has written to.
+pub(super) fn words_of(head: &[u8]) -> Vec<u64> {
+    head.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|at| word[at]))).collect()
 }
 
 /// Records of the largest buffer that is tried.
