@@ -108,7 +108,10 @@ impl<'a> Walker<'a> {
                 if !self.stays_own(expr) && self.may_denote(base, "operator[]") {
                     self.access(expr, usage);
                 }
-                self.mutate(|mutators| mutators.memory(base, usage));
+                self.mutate(|mutators| match usage {
+                    Use::Read => mutators.memory_read(base),
+                    _ => mutators.memory_used(base),
+                });
                 self.pointer(base);
                 self.mutate(|mutators| mutators.value(index, Operator::IndexShifted, &["plus_one", "minus_one"]));
                 self.expr(index, Use::Read);

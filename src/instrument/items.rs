@@ -147,7 +147,7 @@ impl<'a> Walker<'a> {
         }
         self.scopes.open();
         self.params(&function.params);
-        self.memory_of_params(function, is_kernel);
+        self.memory_of_params(function);
         if is_kernel {
             match self.source.backend {
                 Backend::Cpu => self.kernel(item, function),
@@ -211,9 +211,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// What is known of the memory that the pointers lead to that a function takes: those of a kernel of CUDA lead to the device's.
-    fn memory_of_params(&mut self, function: &Function, is_kernel: bool) {
+    /// What is known of the memory that the pointers lead to that a function takes: those of a kernel of CUDA lead to the device's, and OpenCL
+    /// says it of each.
+    fn memory_of_params(&mut self, function: &Function) {
         let is_of_cuda = self.source.unit.dialect.language() == Language::Cuda;
+        let is_kernel = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
         for param in &function.params {
             let space =
                 if is_of_cuda { is_kernel.then_some(Space::Global) } else { stated_space(&param.ty, &self.facts) };

@@ -13,10 +13,10 @@
 //! evaluated while the program is compiled; what declares the extents of arrays, and other constants; code of the host but
 //! for launches.
 
-use super::facts::Facts;
+use super::facts::{Facts, GlobalHome};
 use super::mutant::{Claim, ClaimPlace, Edit, Untouched};
 use super::notes::Notes;
-use super::scope::Scopes;
+use super::scope::{Scopes, Space};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use crate::builtins::Builtin;
@@ -485,6 +485,31 @@ impl<'a> Mutators<'_, 'a> {
         }
     }
 
+    /// Whether an atomic of that name has a weaker one that may make a difference.
+    pub(super) fn may_be_weaker(&self, name: &str, arguments: &[Expr]) -> bool {
+        weaker_atomic(name).is_some() && !arguments.first().is_some_and(|place| self.is_shared(place))
+    }
+
+    /// Whether an address is one of shared memory by name: no other block has it, and every scope is as good as the next.
+    fn is_shared(&self, address: &Expr) -> bool {
+        let mut inner = address;
+        while let ExprKind::Unary(UnaryOp::AddressOf, next)
+        | ExprKind::Index(next, _)
+        | ExprKind::Binary(BinaryOp::Add, next, _) = &inner.kind
+        {
+            inner = next;
+        }
+        let ExprKind::Path(path) = &inner.kind else { return false };
+        let name = path.segments.last().map_or("", |last| last.name.text.as_str());
+        match self.scopes.find(name) {
+            Some(local) => local.held.as_ref().is_some_and(|held| held.space == Space::Shared),
+            None => self
+                .facts
+                .global(name)
+                .is_some_and(|global| matches!(global.home, GlobalHome::Shared | GlobalHome::DynamicShared)),
+        }
+    }
+
     /// An atomic function whose scope is in its name.
     pub(super) fn scope_of_atomic(&mut self, callee: &'a Expr, name: &str) {
         let Some(weaker) = weaker_atomic(name) else { return };
@@ -515,8 +540,8 @@ impl<'a> Mutators<'_, 'a> {
     pub(super) fn atomic(
         &mut self,
         expr: &'a Expr,
-        (callee, may_be_weaker): (&'a Expr, bool),
-        op: AtomicOp,
+        callee: &'a Expr,
+        (called_as, op): (&str, AtomicOp),
         arguments: &'a [Expr],
     ) {
         let [place, value] = arguments else { return };
@@ -536,7 +561,7 @@ impl<'a> Mutators<'_, 'a> {
         let choice = Choice { operator: Operator::AtomicSplit, name: "", edits, claimed: None };
         let number = self.add(span, vec![choice], None);
         // One that may have a weaker scope is named by [`Self::scope_of_atomic`].
-        if !may_be_weaker {
+        if !self.may_be_weaker(called_as, arguments) {
             let function = format!("[](auto&&... all) {{ return {called}(static_cast<decltype(all)&&>(all)...); }}");
             self.edits.replace(range.clone(), function);
         }

@@ -1,11 +1,8 @@
 //! Which mutants a place has: what the walk meets, and what it is confused with.
 
 use super::callees::Callees;
-use super::expressions::Use;
-use super::facts::GlobalHome;
 use super::mutants::{Ahead, Mutators, is_comparison};
-use super::scope::Space;
-use crate::builtins::confused::{other_flags, other_ids, weaker_atomic, weaker_scope, with_weaker_scope};
+use crate::builtins::confused::{other_flags, other_ids, weaker_scope, with_weaker_scope};
 use crate::builtins::functions::narrower;
 use crate::builtins::variables::{Variable, confused_with, variable};
 use crate::builtins::{Builtin, atomics, groups};
@@ -55,8 +52,7 @@ impl<'a> Mutators<'_, 'a> {
                 self.fence(value, &narrower);
             }
             Some(Builtin::Atomic { op, .. }) => {
-                let may_be_weaker = self.may_be_weaker(name, arguments);
-                self.atomic(value, (callee, may_be_weaker), op, arguments);
+                self.atomic(value, callee, (name, op), arguments);
             }
             None if groups::Function::named(name).is_some() && callees.waits_for_others(callee, arguments) => {
                 self.barrier(value, &[]);
@@ -88,31 +84,6 @@ impl<'a> Mutators<'_, 'a> {
             }
             Some(Builtin::Atomic { .. }) if self.may_be_weaker(name, arguments) => self.scope_of_atomic(callee, name),
             _ => {}
-        }
-    }
-
-    /// Whether an atomic of that name has a weaker one that may make a difference.
-    fn may_be_weaker(&self, name: &str, arguments: &[Expr]) -> bool {
-        weaker_atomic(name).is_some() && !arguments.first().is_some_and(|place| self.is_shared(place))
-    }
-
-    /// Whether an address is one of shared memory by name: no other block has it, and every scope is as good as the next.
-    fn is_shared(&self, address: &Expr) -> bool {
-        let mut inner = address;
-        while let ExprKind::Unary(UnaryOp::AddressOf, next)
-        | ExprKind::Index(next, _)
-        | ExprKind::Binary(BinaryOp::Add, next, _) = &inner.kind
-        {
-            inner = next;
-        }
-        let ExprKind::Path(path) = &inner.kind else { return false };
-        let name = path.segments.last().map_or("", |last| last.name.text.as_str());
-        match self.scopes.find(name) {
-            Some(local) => local.held.as_ref().is_some_and(|held| held.space == Space::Shared),
-            None => self
-                .facts
-                .global(name)
-                .is_some_and(|global| matches!(global.home, GlobalHome::Shared | GlobalHome::DynamicShared)),
         }
     }
 
@@ -159,15 +130,23 @@ impl<'a> Mutators<'_, 'a> {
         Some(format!("{}{weaker}", text.strip_suffix(name)?))
     }
 
-    /// An array or a pointer that is indexed, with those of the other memory that have elements of the same type.
-    pub(super) fn memory(&mut self, base: &'a Expr, usage: Use) {
+    /// An array or a pointer that is read through an index, with those of the other memory that have elements of the same type.
+    pub(super) fn memory_read(&mut self, base: &'a Expr) {
+        self.memory(base, "read_from");
+    }
+
+    /// The same where something else is done to what is indexed.
+    pub(super) fn memory_used(&mut self, base: &'a Expr) {
+        self.memory(base, "memory_of");
+    }
+
+    fn memory(&mut self, base: &'a Expr, chosen_by: &str) {
         let ExprKind::Path(path) = &base.kind else { return };
         let [segment] = path.segments.as_slice() else { return };
         let held = self.scopes.find(&segment.name.text).and_then(|local| local.held.as_ref());
         let Some(held) = held else { return };
         let others: Vec<String> = self.scopes.in_other_memory(held).into_iter().map(str::to_owned).collect();
-        let from = if usage == Use::Read { "read_from" } else { "memory_of" };
-        self.swapped(base, from, &others);
+        self.swapped(base, chosen_by, &others);
     }
 
     /// `get_local_id(0)` and its kin.
