@@ -52,7 +52,9 @@ fn a_hit_gives_the_bytes_of_a_miss_in_every_format() {
     let cache = cache.path().join("c");
     let cache = cache.to_str().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for format in ["json", "sarif", "text", "gcc", "github", "gitlab", "junit"] {
+    let formats =
+        ["json", "json-lines", "sarif", "text", "concise", "gcc", "github", "gitlab", "azure", "rdjson", "junit"];
+    for format in formats {
         let trees =
             ["fixtures/quickstart", "fixtures/causes", "fixtures/locks", "fixtures/undeclared", "fixtures/opencl"];
         let arguments: Vec<&str> = trees.into_iter().chain(["--format", format, "--cache-dir", cache]).collect();

@@ -1,7 +1,11 @@
 //! The real binary: exit codes, formats, odd input.
 //!
+//! - [`outputs`]: where reports go, and what each format is of a real run.
+//! - [`schemas`]: what others hold our formats against.
 //! - [`shards`]: runs that are divided, and put together again.
 
+mod outputs;
+mod schemas;
 mod shards;
 mod terminal;
 
@@ -166,6 +170,14 @@ fn hints_are_told_and_fail_nothing() {
     assert_eq!(sarif["runs"][0]["results"][0]["level"], "note");
     assert!(run("github").starts_with("::notice file=idle.cu,line=4"), "{}", run("github"));
     assert_eq!(run("gitlab").trim(), "[]", "a suggestion is no defect");
+    assert!(run("concise").starts_with("idle.cu:4:5: redundant-barrier hint: "), "{}", run("concise"));
+    assert!(run("azure").starts_with("1 kernel in 1 file: "), "{}", run("azure"));
+    assert!(run("rdjson").contains("\"severity\": \"INFO\""), "{}", run("rdjson"));
+    assert!(
+        run("json-lines").contains("\"severity\":\"hint\",\"rule\":\"redundant-barrier\""),
+        "{}",
+        run("json-lines")
+    );
     assert!(run("junit").contains("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{}", run("junit"));
     assert!(!place.run(&["check", "idle.cu"]).expect(0).out.contains("redundant"));
 }

@@ -3,6 +3,7 @@
 //! `INSTA_UPDATE=always cargo test --test grammar-tests render` blesses all of them.
 
 mod junit;
+mod lists;
 mod scanning;
 
 use raceproof::diagnostic::render::text::{Color, Detail};
@@ -468,6 +469,7 @@ mod any_span {
             prop_assert_eq!(gcc_of(&report).lines().count(), 2);
             json_of(&report);
             scanning::can_be_written(&report);
+            lists::can_be_written(&report);
         }
     }
 }

@@ -200,6 +200,10 @@ fn every_format_keeps_or_counts_what_is_suppressed() {
     let suppression = &results[0]["suppressions"][0];
     assert_eq!((&suppression["kind"], &suppression["justification"]), (&"inSource".into(), &"the caller waits".into()));
     assert_eq!(results[0]["kind"], "fail");
+    for format in ["json-lines", "rdjson", "azure", "concise"] {
+        let out = check(&place, &["k.cu", "--format", format]).expect(0).out;
+        assert!(!out.is_empty() && !out.contains("data-race"), "{format}: {out}");
+    }
     for format in ["gcc", "github"] {
         assert_eq!(check(&place, &["k.cu", "--format", format]).expect(0).out, "", "{format}");
     }

@@ -17,11 +17,12 @@ pub(super) fn junit_of(report: &Report) -> String {
     text
 }
 
+const ALL_COUNTS: [&str; 5] = ["name", "tests", "failures", "errors", "time"];
 const COUNTS: [&str; 6] = ["name", "tests", "failures", "errors", "skipped", "time"];
 
 /// The elements that may be, each with the one around it and its attributes.
 const ELEMENTS: [(&str, &str, &[&str]); 5] = [
-    ("testsuites", "", &COUNTS),
+    ("testsuites", "", &ALL_COUNTS),
     ("testsuite", "testsuites", &COUNTS),
     ("testcase", "testsuite", &["classname", "name", "file", "line", "time"]),
     ("failure", "testcase", &["type", "message"]),

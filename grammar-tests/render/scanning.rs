@@ -207,6 +207,9 @@ fn every_rule_is_described_by_its_page() {
     let summary = rules[0]["shortDescription"]["text"].as_str().unwrap();
     assert!(summary.starts_with("Reports two threads") && summary.ends_with('.'), "{summary}");
     assert_eq!(rules[0]["name"], "DataRace");
+    // A name that is the id but for its capitals says nothing: SARIF1001.
+    let parse = rules.iter().find(|rule| rule["id"] == "parse").expect("it is a rule");
+    assert!(parse.get("name").is_none(), "{parse}");
 }
 
 /// The fingerprints of the results.

@@ -15,6 +15,7 @@ mod sharing;
 mod shell;
 mod telling;
 mod tracing;
+mod writing;
 
 pub(super) use adequacy::{AdequacyArgs, AdequacyFormat};
 pub(super) use building::NvccArgs;
@@ -27,6 +28,7 @@ pub(super) use settings::SettingsArgs;
 pub(super) use sharing::{MergeArgs, Portion, WorkArgs};
 pub(super) use shell::{CompletionsArgs, ManArgs};
 pub(super) use telling::BaselineArgs;
+pub(super) use writing::{Destination, Format};
 
 pub(super) use judging::{ContractsArgs, Effort, GlobalOffset, JudgingArgs, ProofArgs, Solver, TableFormat};
 pub(super) use tracing::{CheckedLog, ExportArgs, LogArgs, MergeLogArgs, SplitArgs, TraceArgs, TraceCommand, Within};
@@ -151,9 +153,12 @@ pub(super) struct CheckArgs {
 /// How results are shown.
 #[derive(Args, Debug)]
 pub(super) struct OutputArgs {
-    /// How results are written
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(super) format: Format,
+    /// How results are written [default: text]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub(super) format: Option<Format>,
+    /// Write a report into a file, beside the one on standard output; repeatable, and `-` is standard output
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = writing::destination, help_heading = "Output")]
+    pub(super) output: Vec<Destination>,
     /// What makes the exit code 1; separated by commas
     #[arg(
         long,
@@ -438,24 +443,6 @@ pub(super) enum Level {
     Grid,
     /// Both
     All,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people: excerpts, witnesses, verdicts, a summary
-    Text,
-    /// One line per finding, as compilers write them
-    Gcc,
-    /// One versioned object for programs
-    Json,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
-    /// Annotations for GitHub Actions
-    Github,
-    /// A code quality report for GitLab
-    Gitlab,
-    /// A JUnit report, with a test for each kernel
-    Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,32 +1,30 @@
 //! `raceproof check`.
 
 use super::Exit;
-use super::args::{CheckArgs, Format, OutputArgs};
+use super::args::CheckArgs;
 use super::failing::{exit_of, fails};
 use super::fix;
 use super::interrupt::Interrupt;
-use super::output::{color, complain, remark, terminal_width, to_stdout, warn};
+use super::output::{complain, remark, to_stdout, warn};
+use super::outputs::{Outputs, write_report};
 use super::plan::Plan;
 use super::progress::Bar;
 use super::settings::{self, Sources};
 use super::shard;
 use super::wanted::{kernels, kernels_missing, params_missing};
-use super::{baseline, changed};
-use crate::diagnostic::render::text::Fitted;
-use crate::diagnostic::render::{gcc, github, gitlab, json, junit, sarif, text};
+use super::{baseline, changed, step_summary};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
 use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Input, Problem, Progress, Run, check_groups};
 use crate::driver::reproduce::{Store, write_all};
-use crate::driver::rule_page;
 use crate::driver::stated_contracts::StatedContracts;
 use crate::site::Site;
 use crate::source::discover::discover;
 use crate::work::{Spent, Stage, Tally};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,6 +38,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
         return printed(&settings::show(&sources, file.as_deref())?);
     }
     let args = &sources.of_run()?;
+    let outputs = Outputs::of(&args.output)?;
     let (mut inputs, mut exit) = inputs(args, &sources)?;
     if args.settings.show_files {
         let lines = inputs.iter().map(|input| format!("{}\n", input.path().display()));
@@ -53,7 +52,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     if let Some(revision) = &args.work.changed_since {
         changed::choose(revision, &mut inputs, &mut options)?;
     }
-    let share = shard::take(args, &sources.files(), &mut inputs, &mut options)?;
+    let share = shard::take(args, &outputs, &sources.files(), &mut inputs, &mut options)?;
     plan.choose(&inputs, &options);
     let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
     crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
@@ -82,11 +81,13 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     }
     let has_findings = fails(&run.report, &args.output.fail_on);
     let left_out = args.output.max_findings.map_or(0, |most| run.report.keep(most));
-    let written = to_stdout(|out| match &share {
-        Some(share) => share.write(&run, &options, exit, args.output.format, out),
-        None => write_report(&run.report, &args.output, out),
-    });
-    written.context("cannot write to standard output")?;
+    let ended = exit;
+    let written = outputs.write(&|format, surface, out| match &share {
+        Some(share) => share.write(&run, &options, ended, format, out),
+        None => write_report(&run.report, args, format, surface, out),
+    })?;
+    exit = exit.max(written);
+    step_summary::write(&run.report, &outputs);
     if left_out > 0 {
         remark(&format!("{left_out} more findings are not shown (--max-findings)"));
     }
@@ -159,36 +160,6 @@ fn checked(args: &CheckArgs, inputs: &[Input], plan: &Plan, interrupt: &Interrup
     let run = check_groups(plan.groups(inputs), &progress);
     bar.finish();
     run
-}
-
-fn write_report(report: &Report, args: &OutputArgs, out: &mut dyn Write) -> std::io::Result<()> {
-    match args.format {
-        Format::Text => {
-            let (color, mut fitted) = (color(args.color), Fitted::new(out, terminal_width()));
-            text::render(report, color, detail(args), &mut fitted)?;
-            fitted.flush()
-        }
-        Format::Gcc => gcc::render(report, out),
-        Format::Json => json::render(report, out),
-        Format::Sarif => sarif::render(report, &rule_page, out),
-        Format::Github => github::render(report, out),
-        Format::Gitlab => gitlab::render(report, out),
-        Format::Junit => junit::render(report, out),
-    }
-}
-
-fn detail(args: &OutputArgs) -> text::Detail {
-    if args.quiet {
-        text::Detail::Lines
-    } else if args.statistics {
-        text::Detail::Statistics
-    } else if args.verbose {
-        text::Detail::Verbose
-    } else if terminal_width().is_some() {
-        text::Detail::WithStatistics
-    } else {
-        text::Detail::Full
-    }
 }
 
 pub(super) fn problems(problems: &[Problem]) -> Exit {

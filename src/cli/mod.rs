@@ -35,6 +35,7 @@ mod mutate;
 mod nvcc;
 mod options;
 mod output;
+mod outputs;
 mod plan;
 mod progress;
 mod run;
@@ -43,6 +44,7 @@ mod settings;
 mod shard;
 mod shell;
 mod show;
+mod step_summary;
 mod trace;
 mod wanted;
 

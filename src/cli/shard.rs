@@ -11,6 +11,7 @@ use super::Exit;
 use super::args::{CheckArgs, FailOn, Format, Portion};
 use super::estimate::weight;
 use super::failing::{exit_of, fails};
+use super::outputs::Outputs;
 use super::wanted::{kernels_missing, params_missing};
 use crate::diagnostic::render::fingerprint::Hash;
 use crate::diagnostic::render::{json, sarif};
@@ -39,12 +40,13 @@ pub(super) struct Share {
 /// Leaves of the inputs those that are the share of this process, if only a share is asked for.
 pub(super) fn take(
     args: &CheckArgs,
+    outputs: &Outputs,
     settings_files: &[PathBuf],
     inputs: &mut Vec<Input>,
     options: &mut Options,
 ) -> Result<Option<Share>> {
     let Some(portion) = args.work.shard else { return Ok(None) };
-    let is_merged = matches!(args.output.format, Format::Json | Format::Sarif);
+    let is_merged = outputs.formats().all(|format| matches!(format, Format::Json | Format::Sarif));
     ensure!(is_merged, "--shard: what is merged is JSON or SARIF; add --format json or --format sarif");
     let is_text = |input: &Input| matches!(input, Input::Text(..));
     ensure!(!inputs.iter().any(is_text), "--shard: standard input is no file; give files and directories");

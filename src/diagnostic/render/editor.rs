@@ -39,8 +39,7 @@ pub struct Remark {
 pub fn remarks(report: &Report) -> Vec<Remark> {
     let remark = |item: &Item<'_>| match item {
         Item::Diagnostic(file, diagnostic) => of_diagnostic(diagnostic, &file.sources),
-        Item::Finding(file, finding) => {
-            let kernel = file.kernels.iter().find(|kernel| kernel.findings.iter().any(|it| std::ptr::eq(it, *finding)));
+        Item::Finding(file, kernel, finding) => {
             of_finding(finding, kernel, &file.sources, Vocabulary::of(file.language))
         }
         Item::Unknown(_, kernel, unknown) => of_unknown(unknown, kernel),
@@ -74,7 +73,7 @@ fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Remark {
     }
 }
 
-fn of_finding(finding: &Finding, kernel: Option<&KernelReport>, sources: &SourceMap, words: &Vocabulary) -> Remark {
+fn of_finding(finding: &Finding, kernel: &KernelReport, sources: &SourceMap, words: &Vocabulary) -> Remark {
     let mut lines = vec![sentence(finding, words), primary_label(finding, words)];
     lines.extend(expansion_note(sources, finding.primary));
     lines.extend(related_note(finding, sources, words));
@@ -101,7 +100,7 @@ fn of_finding(finding: &Finding, kernel: Option<&KernelReport>, sources: &Source
         line: sources.start_position(finding.primary.span).line,
         message: lines.join("\n"),
         related,
-        kernel: kernel.map(|kernel| kernel.name.clone()),
+        kernel: Some(kernel.name.clone()),
         witness: finding.witness.as_ref().map(|witness| text::witness_table(finding, witness, words)),
         fix: finding.fix.clone(),
     }

@@ -18,7 +18,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for item in items(report) {
         match item {
             Item::Diagnostic(file, diagnostic) => render_diagnostic(diagnostic, &file.sources, out)?,
-            Item::Finding(file, finding) => {
+            Item::Finding(file, _, finding) => {
                 render_finding(finding, &file.sources, Vocabulary::of(file.language), out)?;
             }
             Item::Unknown(file, kernel, unknown) => render_unknown(unknown, kernel, file, out)?,

@@ -2,47 +2,48 @@
 //!
 //! `::error file=a.cu,line=6,endLine=6,col=10,endColumn=14,title=data-race::data race on y: …`. A proved finding is
 //! an error, a possible one a warning, what is unknown a notice. The second access and the advice are further lines
-//! of the message, since GitHub shows no more than ten annotations of a kind.
+//! of the message.
+//!
+//! GitHub shows the first ten errors, ten warnings and ten notices of a step, and fifty annotations of a job, and says nothing of
+//! the others (the page on problem matchers of <https://github.com/actions/toolkit>, under Limitations). Of each kind the gravest ten are therefore commands; all others are plain lines of the log, and the last line counts them.
+//!
+//! - [`summary`]: the page of the step, in Markdown.
 //!
 //! Guarantees: one command a line; no text of the user can end a property or start a command of its own.
 
-use super::order::{Item, items};
-use super::places::{launch, launch_note, location, primary_label, related_note, same_note, secondary_label};
-use super::{one_line, printable};
-use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
-use crate::diagnostic::vocabulary::Vocabulary;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{SourceMap, Span};
+pub mod summary;
+
+use super::one_line;
+use super::said::{Place, Said, said};
+use crate::diagnostic::Severity;
+use crate::diagnostic::report::Report;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes the findings of `report`.
+/// Annotations of one kind that GitHub shows of a step.
+const MOST: usize = 10;
+
+/// Writes what `report` says.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for item in items(report) {
-        match item {
-            Item::Diagnostic(file, diagnostic) => of_diagnostic(diagnostic, &file.sources),
-            Item::Finding(file, finding) => of_finding(finding, &file.sources, Vocabulary::of(file.language)),
-            Item::Unknown(file, kernel, unknown) => of_unknown(unknown, kernel, file),
-        }
-        .write(out)?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut rest = Vec::new();
+    for said in said(report) {
+        let count = counts.entry(command(said.severity)).or_default();
+        *count += 1;
+        if *count <= MOST { annotate(&said, out)? } else { rest.push(said) }
     }
-    Ok(())
-}
-
-/// One command.
-struct Annotation {
-    command: &'static str,
-    /// `file=…,line=…`
-    place: String,
-    title: &'static str,
-    lines: Vec<String>,
-}
-
-impl Annotation {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let lines: Vec<String> = self.lines.iter().map(|line| one_line(line)).collect();
-        let (title, message) = (property(self.title), data(&lines.join("\n")));
-        writeln!(out, "::{} {},title={title}::{message}", self.command, self.place)
+    for said in &rest {
+        writeln!(out, "{}", plain(said))?;
     }
+    let left_out: Vec<String> = ["error", "warning", "notice"]
+        .into_iter()
+        .filter_map(|kind| Some((kind, counts.get(kind)?.checked_sub(MOST).filter(|&count| count > 0)?)))
+        .map(|(kind, count)| super::counted(count, kind))
+        .collect();
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "not annotated, for GitHub shows {MOST} of each kind: {}", left_out.join(", "))
 }
 
 fn command(severity: Severity) -> &'static str {
@@ -53,47 +54,32 @@ fn command(severity: Severity) -> &'static str {
     }
 }
 
-fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation {
-    let command = command(diagnostic.severity);
-    let mut lines = vec![diagnostic.message.clone()];
-    lines.extend(diagnostic.notes.iter().cloned());
-    Annotation { command, place: place(sources, diagnostic.primary.span), title: diagnostic.rule.name(), lines }
+fn annotate(said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (command, title) = (command(said.severity), property(said.rule));
+    writeln!(out, "::{command} {},title={title}::{}", place(said), data(&said.lines.join("\n")))
 }
 
-fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Annotation {
-    let command = command(finding.severity());
-    let mut lines = vec![finding.message.clone()];
-    if let Some(second) = finding.secondary {
-        let at = location(sources, second.span);
-        lines.push(format!("{}; {} at {at}", primary_label(finding, words), secondary_label(finding, second, words)));
-    }
-    lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", launch(witness, words))));
-    lines.extend(launch_note(finding, sources));
-    lines.extend(related_note(finding, sources, words));
-    lines.extend(same_note(finding));
-    lines.extend(finding.notes.last().cloned());
-    Annotation { command, place: place(sources, finding.primary.span), title: finding.rule.name(), lines }
+/// A line of the log that is no command: those begin with `::`, or have `##[` anywhere.
+fn plain(said: &Said<'_>) -> String {
+    let (kind, rule) = (command(said.severity), said.rule);
+    let text = one_line(&format!("not annotated: {}: {kind}: {} [{rule}]", said.location(), said.message()));
+    text.replace("##[", "## [")
 }
 
-fn of_unknown(unknown: &Unknown, kernel: &KernelReport, file: &FileReport) -> Annotation {
-    let place = match unknown.span {
-        Some(span) => place(&file.sources, span),
-        None => format!("file={},line={}", property(&file.path.to_string_lossy()), unknown.line),
+/// The visible range; columns only within one line, which is all that GitHub can show.
+fn place(said: &Said<'_>) -> String {
+    let (path, start) = (property(&said.path()), said.start());
+    let end = match said.place {
+        Place::At(span) => said.file.sources.end_position(span),
+        Place::Line(line) => return format!("file={path},line={line}"),
     };
-    Annotation { command: "notice", place, title: "unknown", lines: vec![kernel.about(unknown)] }
-}
-
-/// The visible range of `span`; columns only within one line, which is all that GitHub can show.
-fn place(sources: &SourceMap, span: Span) -> String {
-    let (start, end) = (sources.start_position(span), sources.end_position(span));
-    let path = sources.file(sources.visible(span).file).path.to_string_lossy().into_owned();
-    let lines = format!("file={},line={},endLine={}", property(&path), start.line, end.line);
+    let lines = format!("file={path},line={},endLine={}", start.line, end.line);
     if start.line == end.line { format!("{lines},col={},endColumn={}", start.column, end.column) } else { lines }
 }
 
 /// `text` as the data of a command.
 fn data(text: &str) -> String {
-    printable(text).replace('%', "%25").replace('\n', "%0A")
+    super::printable(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// `text` as the value of a property.

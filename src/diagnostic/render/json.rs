@@ -2,6 +2,10 @@
 //!
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.
+//!
+//! - [`lines`]: the same findings, a line each.
+
+pub mod lines;
 
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
@@ -403,6 +407,19 @@ impl Serialize for Values<'_> {
 }
 
 impl SummaryJson {
+    fn of(report: &Report) -> SummaryJson {
+        let counts = report.summary();
+        SummaryJson {
+            files: counts.files,
+            kernels: counts.kernels,
+            race_free: counts.race_free,
+            racy: counts.racy,
+            possibly_racy: counts.possibly_racy,
+            unknown: counts.unknown,
+            suppressed: SuppressedCounts::of(report.hidden()),
+        }
+    }
+
     /// The counts of both.
     pub(in crate::diagnostic) fn and(self, other: &SummaryJson) -> SummaryJson {
         SummaryJson {
@@ -419,19 +436,10 @@ impl SummaryJson {
 
 impl<'a> Check<'a> {
     fn of(report: &'a Report) -> Self {
-        let counts = report.summary();
         Check {
             schema: SCHEMA,
             files: report.files.iter().map(File::of).collect(),
-            summary: SummaryJson {
-                files: counts.files,
-                kernels: counts.kernels,
-                race_free: counts.race_free,
-                racy: counts.racy,
-                possibly_racy: counts.possibly_racy,
-                unknown: counts.unknown,
-                suppressed: SuppressedCounts::of(report.hidden()),
-            },
+            summary: SummaryJson::of(report),
             shard: None,
         }
     }

@@ -3,9 +3,12 @@
 //! - [`text`]: for people; source excerpts, witness as a table, one verdict line per kernel, a summary.
 //! - [`editor`]: what is said at places of a text that somebody writes, as data.
 //! - [`gcc`]: one line per finding, for editors that know compilers' messages.
-//! - [`json`]: the versioned contract for programs (docs/ARCHITECTURE.md, "Contracts").
+//! - [`concise`]: one line per finding and one with all counts, for people who read many.
+//! - [`json`]: the versioned contract for programs (docs/ARCHITECTURE.md, "Contracts"); [`json::lines`]: the same findings, a line each.
 //! - [`sarif`]: SARIF 2.1.0, for code scanning.
 //! - [`github`]: commands that annotate the lines of a pull request.
+//! - [`azure`]: commands that list findings as issues of a step of Azure Pipelines.
+//! - [`rdjson`]: Reviewdog's diagnostic format, for comments in reviews.
 //! - [`gitlab`]: a code quality report, for the lines of a merge request.
 //! - [`junit`]: a test for each kernel, for the lists of tests that servers show.
 //! - [`contracts`]: the contracts alone, as a table that `check --contracts` reads, and as JSON.
@@ -15,6 +18,8 @@
 //!
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
+pub mod azure;
+pub mod concise;
 pub mod contracts;
 pub mod editor;
 pub(crate) mod fingerprint;
@@ -25,6 +30,8 @@ pub mod json;
 pub mod junit;
 mod order;
 pub(super) mod places;
+pub mod rdjson;
+mod said;
 pub mod sarif;
 mod snippet;
 pub mod text;

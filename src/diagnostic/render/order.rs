@@ -10,7 +10,7 @@ pub(super) enum Item<'a> {
     /// Of a file.
     Diagnostic(&'a FileReport, &'a Diagnostic),
     /// Of a kernel.
-    Finding(&'a FileReport, &'a Finding),
+    Finding(&'a FileReport, &'a KernelReport, &'a Finding),
     /// Of a kernel.
     Unknown(&'a FileReport, &'a KernelReport, &'a Unknown),
 }
@@ -19,7 +19,7 @@ impl Item<'_> {
     fn severity(&self) -> Severity {
         match self {
             Item::Diagnostic(_, diagnostic) => diagnostic.severity,
-            Item::Finding(_, finding) => finding.severity(),
+            Item::Finding(.., finding) => finding.severity(),
             Item::Unknown(..) => Severity::Note,
         }
     }
@@ -36,7 +36,7 @@ fn of_file(file: &FileReport) -> Vec<Item<'_>> {
     let mut items: Vec<Item<'_>> =
         file.diagnostics.iter().filter(|it| it.hidden.is_none()).map(|it| Item::Diagnostic(file, it)).collect();
     for kernel in &file.kernels {
-        items.extend(kernel.told().map(|it| Item::Finding(file, it)));
+        items.extend(kernel.told().map(|it| Item::Finding(file, kernel, it)));
         items.extend(kernel.unknowns.iter().map(|it| Item::Unknown(file, kernel, it)));
     }
     items

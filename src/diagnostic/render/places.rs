@@ -1,6 +1,6 @@
 //! What is said about the two places of a finding, alike in every format for people.
 
-use super::counted;
+use super::{counted, one_line};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Finding, Instance, Place, PlaceAccess, Same, WitnessReport, WitnessThread};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
@@ -154,6 +154,17 @@ pub(super) fn listed(items: &[String], most: usize) -> String {
         many if many.len() > most => format!("{} and {} more", many[..most].join(", "), many.len() - most),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// What there is to say beside the message, a line each: the launch that shows it, what else it speaks for, what can be done.
+pub(super) fn details(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", launch(witness, words))));
+    lines.extend(launch_note(finding, sources));
+    lines.extend(related_note(finding, sources, words));
+    lines.extend(same_note(finding));
+    lines.extend(finding.notes.last().cloned());
+    lines.iter().map(|line| one_line(line)).collect()
 }
 
 /// The launch of a witness and the values that it needs: "blocks of (64,1,1) threads, grid of (1,1,1) blocks, n = 2".

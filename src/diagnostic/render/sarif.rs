@@ -6,13 +6,18 @@
 //! survive edits elsewhere in the file: they depend on the rule, the file, the kernel and the text of both
 //! places, and on how many equal results come before. A finding that a fix ends carries it, edit by edit.
 //!
+//! A log keeps the JSON schema of the standard, and Microsoft's validator (`sarif validate`) warns of nothing but the missing
+//! address of the tool. What it notes besides is not meant: snippets, which who shows results takes from the source; numbers for
+//! rules, which have names; addresses of their pages, which are there as `help`; patterns for messages; the revision.
+//!
 //! Deliberately absent: what the pages of the rules say; they are handed in ([`Pages`]).
 
 mod log;
 
 use super::fingerprint::Fingerprints;
 use super::one_line;
-use super::places::{launch, launch_note, primary_label, related_note, same_note, secondary_label};
+use super::places::{details, primary_label, secondary_label};
+use super::said::UNKNOWN;
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::shard::{Origin, Shard};
 use crate::diagnostic::suppression::Hidden;
@@ -32,8 +37,7 @@ use std::io::{self, Write};
 /// The page of a rule, in Markdown, with a section `## What it does`.
 pub type Pages<'a> = &'a dyn Fn(RuleId) -> &'static str;
 
-/// The rule of results that are no findings.
-const UNKNOWN: &str = "unknown";
+/// The page of the rule of results that are no findings.
 const UNKNOWN_PAGE: &str = "\
 # unknown
 
@@ -212,11 +216,7 @@ fn fix_of(fix: &Fix, file: &FileReport) -> FixJson {
 /// The message, and below it the launch that shows it, what else it speaks for, and what can be done.
 fn with_advice(finding: &Finding, file: &FileReport, words: &Vocabulary) -> String {
     let mut lines = vec![one_line(&finding.message)];
-    lines.extend(finding.witness.as_ref().map(|witness| format!("with {}", one_line(&launch(witness, words)))));
-    lines.extend(launch_note(finding, &file.sources).map(|note| one_line(&note)));
-    lines.extend(related_note(finding, &file.sources, words).map(|note| one_line(&note)));
-    lines.extend(same_note(finding).map(|note| one_line(&note)));
-    lines.extend(finding.notes.last().map(|advice| one_line(advice)));
+    lines.extend(details(finding, &file.sources, words));
     lines.join("\n")
 }
 

@@ -64,6 +64,11 @@ pub(super) fn witness_table(finding: &Finding, witness: &WitnessReport, words: &
     witness::table(finding, witness, words)
 }
 
+/// All counts, on one line: `2 kernels in 1 file: 1 race-free, 1 racy, 0 possibly racy, 0 unknown`.
+pub(super) fn summary(report: &Report) -> String {
+    verdict::summary_line(report)
+}
+
 /// What launches of a kernel have to keep, and which do, if there is a contract.
 pub(super) fn contract(kernel: &KernelReport, sources: &SourceMap, detail: Detail) -> Option<String> {
     verdict::contract_line(kernel, sources, detail)
@@ -91,10 +96,10 @@ fn render_styled(report: &Report, detail: Detail, out: &mut dyn WriteColor) -> i
                 gcc::render_diagnostic(diagnostic, &file.sources, out)?
             }
             (Item::Diagnostic(file, diagnostic), _) => show_diagnostic(diagnostic, &file.sources, out)?,
-            (Item::Finding(file, finding), Detail::Lines) => {
+            (Item::Finding(file, _, finding), Detail::Lines) => {
                 writeln!(out, "{}", gcc::headline(finding, &file.sources, Vocabulary::of(file.language)))?;
             }
-            (Item::Finding(file, finding), _) => {
+            (Item::Finding(file, _, finding), _) => {
                 show_finding(finding, &file.sources, Vocabulary::of(file.language), out)?;
             }
             (Item::Unknown(..), Detail::Lines | Detail::FindingsOnly) => {}

@@ -54,6 +54,9 @@ struct Tool {
 struct Driver {
     name: &'static str,
     semantic_version: &'static str,
+    /// Where the tool is told of, as its package says; not there as long as that says nothing.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    information_uri: &'static str,
     short_description: Message,
     rules: Vec<Rule>,
 }
@@ -63,7 +66,9 @@ struct Driver {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Rule {
     id: &'static str,
-    name: String,
+    /// Only there if it says something else: 3.49.7 has it for people, and the id for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     short_description: Message,
     full_description: Message,
     help: Help,
@@ -215,6 +220,7 @@ impl<'a> Log<'a> {
         let driver = Driver {
             name: "raceproof",
             semantic_version: env!("CARGO_PKG_VERSION"),
+            information_uri: env!("CARGO_PKG_REPOSITORY"),
             short_description: Message { text: env!("CARGO_PKG_DESCRIPTION").to_owned() },
             rules,
         };
@@ -234,11 +240,11 @@ impl<'a> Log<'a> {
 impl Rule {
     pub(super) fn new(id: &'static str, summary: String, page: &'static str, level: &'static str) -> Rule {
         // The name of a rule is an identifier, by convention in Pascal case.
-        let name = id.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        let name: String = id.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
         let first = summary.split_inclusive(". ").next().unwrap_or(&summary).trim().to_owned();
         Rule {
             id,
-            name,
+            name: Some(name).filter(|name| !name.eq_ignore_ascii_case(id)),
             short_description: Message { text: first },
             full_description: Message { text: summary },
             help: Help { text: page, markdown: page },
