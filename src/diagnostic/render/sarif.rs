@@ -7,8 +7,9 @@
 //! places, and on how many equal results come before. A finding that a fix ends carries it, edit by edit.
 //!
 //! A log keeps the JSON schema of the standard, and Microsoft's validator (`sarif validate`) warns of nothing but the missing
-//! address of the tool. What it notes besides is not meant: snippets, which who shows results takes from the source; numbers for
-//! rules, which have names; addresses of their pages, which are there as `help`; patterns for messages; the revision.
+//! address of the tool. What it asks for besides is not meant: snippets, which who shows results takes from the source; numbers
+//! for rules, which have names; addresses of their pages, which are there as `help`; patterns for messages; the revision; and
+//! `automationDetails`, which whoever uploads a log sets, and could not if it were there.
 //!
 //! Deliberately absent: what the pages of the rules say; they are handed in ([`Pages`]).
 
@@ -91,9 +92,22 @@ fn results(report: &Report) -> (Vec<Origin>, Vec<ResultJson>) {
 
 /// All rules, in their order, and `unknown` behind them.
 fn rules(pages: Pages<'_>) -> Vec<Rule> {
-    let named = RuleId::ALL.into_iter().map(|rule| (rule.name(), pages(rule), default_level(rule)));
-    let all = named.chain([(UNKNOWN, UNKNOWN_PAGE, "none")]);
-    all.map(|(name, page, level)| Rule::new(name, summary(page), page, level)).collect()
+    let named = RuleId::ALL.into_iter().map(|rule| {
+        let page = pages(rule);
+        Rule::new(rule.name(), name(rule), summary(page), page, default_level(rule))
+    });
+    let unknown = Rule::new(UNKNOWN, "UndecidedKernel".to_owned(), summary(UNKNOWN_PAGE), UNKNOWN_PAGE, "none");
+    named.chain([unknown]).collect()
+}
+
+/// A name that is not the id with other capitals, which would say nothing.
+fn name(rule: RuleId) -> String {
+    match rule {
+        RuleId::Assertion => "FailedAssertion".to_owned(),
+        RuleId::Unsupported => "UnsupportedConstruct".to_owned(),
+        RuleId::Parse => "SyntaxError".to_owned(),
+        other => other.name().split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect(),
+    }
 }
 
 /// The level of a proved finding of the rule.

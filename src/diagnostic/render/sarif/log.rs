@@ -53,6 +53,7 @@ struct Tool {
 #[serde(rename_all = "camelCase")]
 struct Driver {
     name: &'static str,
+    full_name: &'static str,
     semantic_version: &'static str,
     /// Where the tool is told of, as its package says; not there as long as that says nothing.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -66,9 +67,7 @@ struct Driver {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Rule {
     id: &'static str,
-    /// Only there if it says something else: 3.49.7 has it for people, and the id for programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    name: String,
     short_description: Message,
     full_description: Message,
     help: Help,
@@ -219,6 +218,7 @@ impl<'a> Log<'a> {
     pub(super) fn new(rules: Vec<Rule>, results: Vec<ResultJson>, carried: Option<Carried<'a>>) -> Self {
         let driver = Driver {
             name: "raceproof",
+            full_name: concat!("raceproof ", env!("CARGO_PKG_VERSION")),
             semantic_version: env!("CARGO_PKG_VERSION"),
             information_uri: env!("CARGO_PKG_REPOSITORY"),
             short_description: Message { text: env!("CARGO_PKG_DESCRIPTION").to_owned() },
@@ -238,13 +238,18 @@ impl<'a> Log<'a> {
 }
 
 impl Rule {
-    pub(super) fn new(id: &'static str, summary: String, page: &'static str, level: &'static str) -> Rule {
-        // The name of a rule is an identifier, by convention in Pascal case.
-        let name: String = id.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    /// The name of a rule is an identifier for people, by convention in Pascal case.
+    pub(super) fn new(
+        id: &'static str,
+        name: String,
+        summary: String,
+        page: &'static str,
+        level: &'static str,
+    ) -> Rule {
         let first = summary.split_inclusive(". ").next().unwrap_or(&summary).trim().to_owned();
         Rule {
             id,
-            name: Some(name).filter(|name| !name.eq_ignore_ascii_case(id)),
+            name,
             short_description: Message { text: first },
             full_description: Message { text: summary },
             help: Help { text: page, markdown: page },
