@@ -287,7 +287,7 @@ fn usage_errors_exit_with_two_and_say_what_to_do() {
     place.run(&["explain", "data-rase"]).expect(2).complains("raceproof explain");
     place.run(&["show", "waves", "free.cu"]).expect(2);
     place.run(&["--version"]).expect(0);
-    let help = place.run(&["check", "--help"]).expect(0);
+    let help = place.run(&["check", "--help-all"]).expect(0);
     for flag in ["--block-dim", "--fail-on", "--stdin-filename", "Exit codes"] {
         assert!(help.out.contains(flag), "{}", help.out);
     }

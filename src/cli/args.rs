@@ -5,6 +5,7 @@
 mod adequacy;
 mod building;
 mod generating;
+mod helping;
 mod judging;
 mod keeping;
 mod mutating;
@@ -41,12 +42,18 @@ use std::path::PathBuf;
 /// Proves CUDA and OpenCL kernels free of data races and barrier divergence, or shows the two threads, the
 /// values and the two lines that race
 #[derive(Debug, Parser)]
-#[command(name = "raceproof", version, about, max_term_width = 100)]
+#[command(name = "raceproof", version, about, max_term_width = 100, disable_version_flag = true)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub(super) struct Cli {
     /// Print the directory that has raceproof.h, for compilers: nvcc -I "$(raceproof --include-dir)"
     #[arg(long)]
     pub(super) include_dir: bool,
+    /// Print the version
+    #[arg(short = 'V', long, conflicts_with = "include_dir")]
+    pub(super) version: bool,
+    /// With --version: say of which commit this is, and which libclang, solver, OpenCL driver and nvcc are found
+    #[arg(short, long, requires = "version")]
+    pub(super) verbose: bool,
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
@@ -97,6 +104,9 @@ pub(super) enum Command {
     /// What this program runs itself as, to read files through libclang
     #[command(name = super::front::WORKER, hide = true)]
     ClangWorker,
+    /// What this program runs itself as, to ask the OpenCL driver what it is
+    #[command(name = crate::driver::run::OPENCL_PROBE, hide = true)]
+    OpenclProbe,
     /// What this program runs itself as, to run OpenCL kernels on a driver
     #[command(name = crate::driver::run::OPENCL_WORKER, hide = true)]
     OpenclWorker {
@@ -112,9 +122,13 @@ const EXIT_CODES: &str = "Exit codes:
   101  a bug in raceproof";
 
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, disable_help_flag = true)]
 pub(super) struct CheckArgs {
-    /// Files and directories (.cu .cuh .hip .cl .ocl below them, .gitignore respected); `-` is standard input
+    #[command(flatten)]
+    pub(super) help: helping::HelpArgs,
+    /// Files and directories; `-` is standard input
+    ///
+    /// Below directories these are files that end in .cu, .cuh, .hip, .cl or .ocl; .gitignore is respected.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -122,7 +136,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) launch: LaunchArgs,
     /// Path under which standard input is reported, and whose extension says its language
-    #[arg(long, value_name = "PATH", help_heading = "Source")]
+    #[arg(long, value_name = "PATH", help_heading = "Source", hide_short_help = true)]
     pub(super) stdin_filename: Option<PathBuf>,
     #[command(flatten)]
     pub(super) judging: JudgingArgs,
@@ -132,19 +146,21 @@ pub(super) struct CheckArgs {
     pub(super) baseline: BaselineArgs,
     #[command(flatten)]
     pub(super) settings: SettingsArgs,
-    /// Insert barriers into the files where they are certain to end races; what is reported is then about the new text
+    /// Insert barriers into the files where they are certain to end races
+    ///
+    /// What is reported is then about the new text.
     #[arg(long, help_heading = "Output")]
     pub(super) fix: bool,
     #[command(flatten)]
     pub(super) output: OutputArgs,
     /// Write a program that shows it for each race with a witness; nothing is executed
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true)]
     pub(super) reproduce: Option<PathBuf>,
     /// Write a site that shows the kernels, their findings and pictures of small launches; it needs no network
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with_all = ["shard"])]
     pub(super) html: Option<PathBuf>,
     /// Report the time that every kernel and every stage took, and which libclang answered
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(super) timings: bool,
     #[command(flatten)]
     pub(super) work: WorkArgs,
@@ -156,7 +172,9 @@ pub(super) struct OutputArgs {
     /// How results are written [default: text]
     #[arg(long, value_enum, help_heading = "Output")]
     pub(super) format: Option<Format>,
-    /// Write a report into a file, beside the one on standard output; repeatable, and `-` is standard output
+    /// Write a report into a file, beside the one on standard output
+    ///
+    /// Repeatable; `-` is standard output.
     #[arg(long, value_name = "FORMAT=PATH", value_parser = writing::destination, help_heading = "Output")]
     pub(super) output: Vec<Destination>,
     /// What makes the exit code 1; separated by commas
@@ -168,20 +186,22 @@ pub(super) struct OutputArgs {
         help_heading = "Output"
     )]
     pub(super) fail_on: Vec<FailOn>,
-    /// Report findings only, one line each: no excerpts, no verdicts, no summary, no progress
+    /// Report findings only, one line each
+    ///
+    /// There are no excerpts, no verdicts, no summary and no progress.
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Say with each verdict all that it relies on, not only how much
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     pub(super) verbose: bool,
     /// Count findings by file and rule, in the place of the findings
-    #[arg(long, conflicts_with_all = ["quiet", "verbose"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"], help_heading = "Output", hide_short_help = true)]
     pub(super) statistics: bool,
     /// Report no more than N findings, the gravest first; the exit code is about all
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true)]
     pub(super) max_findings: Option<usize>,
     /// When to use colours
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output", hide_short_help = true)]
     pub(super) color: When,
 }
 
@@ -373,9 +393,11 @@ pub(super) struct SourceArgs {
     #[arg(long, value_enum, help_heading = "Source")]
     pub(super) lang: Option<Lang>,
     /// Front end that reads the source
-    #[arg(long, value_enum, default_value_t = FrontEnd::Auto, help_heading = "Source")]
+    #[arg(long, value_enum, default_value_t = FrontEnd::Auto, help_heading = "Source", hide_short_help = true)]
     pub(super) front: FrontEnd,
-    /// Take macros and include directories of each file from the compile_commands.json of a build
+    /// Take macros and directories from the compile_commands.json of a build
+    ///
+    /// Each file has the macros and include directories that it is compiled with there.
     #[arg(short = 'p', value_name = "DIR", help_heading = "Source")]
     pub(super) build: Option<PathBuf>,
     /// Define a macro (as 1 without a value)
@@ -386,7 +408,7 @@ pub(super) struct SourceArgs {
     pub(super) include_dirs: Vec<PathBuf>,
     /// Where headers are sought that no include path leads to, macros that nothing defines and launches that other files
     /// make, if a kernel needs them
-    #[arg(long, value_enum, default_value_t = Headers::Project, help_heading = "Source")]
+    #[arg(long, value_enum, default_value_t = Headers::Project, help_heading = "Source", hide_short_help = true)]
     pub(super) headers: Headers,
 }
 
@@ -396,10 +418,14 @@ pub(super) struct LaunchArgs {
     /// Look at this kernel only; repeatable
     #[arg(long = "kernel", value_name = "NAME", help_heading = "Launch")]
     pub(super) kernels: Vec<String>,
-    /// Threads of a block (work-items of a work-group); missing extents are 1
+    /// Threads of a block (work-items of a work-group)
+    ///
+    /// Missing extents are 1.
     #[arg(long, value_name = "X[,Y[,Z]]", help_heading = "Launch")]
     pub(super) block_dim: Option<String>,
-    /// Blocks of the grid (work-groups of the NDRange); missing extents are 1
+    /// Blocks of the grid (work-groups of the NDRange)
+    ///
+    /// Missing extents are 1.
     #[arg(long, value_name = "X[,Y[,Z]]", help_heading = "Launch")]
     pub(super) grid_dim: Option<String>,
     /// Fix a scalar parameter of kernels; repeatable

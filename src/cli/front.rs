@@ -1,6 +1,7 @@
 //! `--front`: which libclang is there, and how its workers are started.
 
 use super::args::FrontEnd as Typed;
+use super::version::at;
 use crate::diagnostic::report::{Front, Report};
 use crate::driver::{FrontEnd, Limits, Pool, Start, locate};
 use anyhow::{Context, Result, bail};
@@ -46,6 +47,16 @@ pub(super) fn answered(typed: Typed, front: &FrontEnd, report: &Report) -> Strin
         (None, Some(failure)) => format!("{failure}; tree-sitter read {files} of {files} files"),
         (None, None) => format!("the libclang {library} was not needed"),
     }
+}
+
+/// The libclang that `--front auto` takes, with its path, or what is wrong with it.
+pub(super) fn found() -> Option<String> {
+    let pool = pool()?;
+    let said = match pool.try_out() {
+        Ok(()) => pool.version().unwrap_or("libclang").to_owned(),
+        Err(failure) => failure.to_string(),
+    };
+    Some(at(&said, pool.library()))
 }
 
 fn pool() -> Option<Pool> {

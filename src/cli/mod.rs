@@ -46,6 +46,7 @@ mod shell;
 mod show;
 mod step_summary;
 mod trace;
+mod version;
 mod wanted;
 
 use args::{Cli, Command};
@@ -101,6 +102,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Some(command) = cli.command else {
+        if cli.version {
+            let length = if cli.verbose { version::Length::Long } else { version::Length::Short };
+            return version::print(length).unwrap_or_else(|error| output::failed(&error)).into();
+        }
         return header::print_directory().unwrap_or_else(|error| output::failed(&error)).into();
     };
     let outcome = match command {
@@ -125,6 +130,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Man(args) => shell::pages(&args),
         Command::Clean(args) => cache::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
+        Command::OpenclProbe => version::probe(),
         Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),
     };
     outcome.unwrap_or_else(|error| output::failed(&error)).into()

@@ -139,6 +139,7 @@ fn of_inputs(files: &[PathBuf]) -> (String, Vec<u64>) {
 /// Of what was typed, but for what changes no verdict, and of the files that options name.
 fn of_options(args: &CheckArgs, settings_files: &[PathBuf]) -> String {
     let CheckArgs {
+        help: _,
         paths,
         source,
         launch,

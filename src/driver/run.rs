@@ -24,8 +24,11 @@ use thiserror::Error;
 pub use super::described::{Head, heads};
 pub use super::prepared::{Prepared, is_opencl, prepare};
 pub use super::told::Told;
+pub use crate::execute::cuda::nvcc::find as find_nvcc;
 pub use crate::execute::launch::host::ParameterKind;
-pub use crate::execute::opencl::{WORKER as OPENCL_WORKER, serve as serve_opencl};
+pub use crate::execute::opencl::{
+    PROBE as OPENCL_PROBE, WORKER as OPENCL_WORKER, device as opencl_device, serve as serve_opencl,
+};
 pub use crate::execute::process::Ended;
 pub use crate::execute::program::{BuildOptions, Logging, Output, RunOptions, Stop};
 pub use crate::instrument::Backend;

@@ -11,26 +11,33 @@ pub(in crate::cli) struct JudgingArgs {
     #[arg(long, value_enum, default_value_t = Solver::Auto, help_heading = "Proof")]
     pub(in crate::cli) solver: Solver,
     /// Take a solver for broken that does not answer for so long: what it is asked ends much earlier by counts of its own
-    #[arg(long, alias = "time-limit", value_name = "SECONDS", default_value_t = 30.0, help_heading = "Proof")]
+    #[arg(
+        long,
+        alias = "time-limit",
+        value_name = "SECONDS",
+        default_value_t = 30.0,
+        help_heading = "Proof",
+        hide_short_help = true
+    )]
     pub(in crate::cli) solver_timeout: f64,
     /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
-    #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
+    #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) lockstep_warps: Option<u32>,
     /// How hard to try: for an answer while you type, for a scan, or for a release
     #[arg(long, value_enum, default_value_t = Effort::Normal, help_heading = "Proof")]
     pub(in crate::cli) effort: Effort,
     /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it or a launch is given,
     /// which is told]
-    #[arg(long, value_enum, value_name = "0|any", help_heading = "Device")]
+    #[arg(long, value_enum, value_name = "0|any", help_heading = "Device", hide_short_help = true)]
     pub(in crate::cli) global_offset: Option<GlobalOffset>,
     /// The most work-items of a work-group of OpenCL, which has no limit of its own
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Device")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Device", hide_short_help = true)]
     pub(in crate::cli) max_work_group_size: Option<u32>,
     /// Work-groups of OpenCL 2 are all of one size, as with -cl-uniform-work-group-size
-    #[arg(long, help_heading = "Device")]
+    #[arg(long, help_heading = "Device", hide_short_help = true)]
     pub(in crate::cli) uniform_work_groups: bool,
     /// Lanes of a wavefront of HIP
-    #[arg(long, value_name = "32|64", value_parser = wave, help_heading = "Device")]
+    #[arg(long, value_name = "32|64", value_parser = wave, help_heading = "Device", hide_short_help = true)]
     pub(in crate::cli) wave: Option<u32>,
 }
 
@@ -38,23 +45,26 @@ pub(in crate::cli) struct JudgingArgs {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct ProofArgs {
     /// Between which threads races are sought
-    #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
+    #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) level: Level,
     /// Let no contract excuse a race: judge every kernel for all launches that there can be or, where it is not free
     /// for all, for those that were found
-    #[arg(long, help_heading = "Proof")]
+    #[arg(long, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) any_launch: bool,
-    /// Judge kernels under the contracts that a file states, as `raceproof contracts` writes them, and hold launches
-    /// against these
+    /// Judge kernels under the contracts that a file states
+    ///
+    /// Launches are held against these. The file is as `raceproof contracts` writes it.
     #[arg(long, value_name = "FILE", help_heading = "Proof", conflicts_with_all = ["any_launch", "block_dim", "grid_dim", "params"])]
     pub(in crate::cli) contracts: Option<PathBuf>,
     /// Take the launches that a run made, from its log (`raceproof run --log`), in the place of those that host code states
-    #[arg(long, value_name = "RUN.trace", help_heading = "Launch", conflicts_with_all = ["block_dim", "grid_dim", "params"])]
+    #[arg(long, value_name = "RUN.trace", help_heading = "Launch", conflicts_with_all = ["block_dim", "grid_dim", "params"], hide_short_help = true)]
     pub(in crate::cli) launches: Option<PathBuf>,
     /// Replay the derivation of every proof with the independent checker
-    #[arg(long, help_heading = "Proof")]
+    #[arg(long, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) check_proofs: bool,
-    /// Name barriers that kernels are proved to do without; hints never change the exit code
+    /// Name barriers that kernels are proved to do without
+    ///
+    /// Hints never change the exit code.
     #[arg(long, help_heading = "Proof")]
     pub(in crate::cli) hints: bool,
 }

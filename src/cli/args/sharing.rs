@@ -8,19 +8,21 @@ use std::path::PathBuf;
 /// Which part of the run this process does, and by how many threads.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct WorkArgs {
-    /// Check those files alone that have changed since this revision of git, include such a file, launch its kernels or have
-    /// kernels that it launches; all the others are looked at for what they say of these
+    /// Check only what has changed since this revision of git, and what that concerns
+    ///
+    /// These are files that have changed, that include such a file, launch its kernels or have kernels that it launches. All the
+    /// others are looked at for what they say of these.
     #[arg(long, value_name = "REV", conflicts_with = "shard")]
     pub(in crate::cli) changed_since: Option<String>,
     /// Files to check at once [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) jobs: Option<u16>,
     /// The most memory to hold: a file that needs more by itself is told, and all others are checked
-    #[arg(long, value_name = "SIZE", default_value = "1500M")]
+    #[arg(long, value_name = "SIZE", default_value = "1500M", hide_short_help = true)]
     pub(in crate::cli) memory: String,
     /// Check the K-th of N shares of the files, with all files in sight; `raceproof merge` makes one report of the N that are
     /// written (with --format json or sarif)
-    #[arg(long, value_name = "K/N", value_parser = portion, conflicts_with_all = ["fix", "reproduce", "max_findings"])]
+    #[arg(long, value_name = "K/N", value_parser = portion, conflicts_with_all = ["fix", "reproduce", "max_findings"], hide_short_help = true)]
     pub(in crate::cli) shard: Option<Portion>,
     #[command(flatten)]
     pub(in crate::cli) cache: CacheArgs,

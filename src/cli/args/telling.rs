@@ -14,10 +14,11 @@ pub(in crate::cli) struct BaselineArgs {
         long,
         value_name = "FILE",
         help_heading = "Baseline",
-        conflicts_with_all = ["baseline", "shard", "changed_since", "kernels"]
+        conflicts_with_all = ["baseline", "shard", "changed_since", "kernels"],
+        hide_short_help = true
     )]
     pub(in crate::cli) write_baseline: Option<PathBuf>,
     /// Take out of the baseline what is gone
-    #[arg(long, help_heading = "Baseline", requires = "baseline", conflicts_with = "shard")]
+    #[arg(long, help_heading = "Baseline", requires = "baseline", conflicts_with = "shard", hide_short_help = true)]
     pub(in crate::cli) prune_baseline: bool,
 }

@@ -51,8 +51,7 @@ pub fn remarks(report: &Report) -> Vec<Remark> {
 pub fn remarks_of(file: &FileReport, kernel: &KernelReport) -> Vec<Remark> {
     let words = Vocabulary::of(file.language);
     let shown = kernel.findings.iter().filter(|finding| !finding.is_hidden());
-    let mut remarks: Vec<Remark> =
-        shown.map(|finding| of_finding(finding, Some(kernel), &file.sources, words)).collect();
+    let mut remarks: Vec<Remark> = shown.map(|finding| of_finding(finding, kernel, &file.sources, words)).collect();
     remarks.extend(kernel.unknowns.iter().map(|unknown| of_unknown(unknown, kernel)));
     remarks.sort_by_key(|remark| Reverse(remark.severity));
     remarks

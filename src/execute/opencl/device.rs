@@ -87,7 +87,16 @@ impl Device {
 
     /// What it calls itself.
     pub(super) fn name(&self) -> String {
-        let bytes = device::get_device_data(self.id, device::CL_DEVICE_NAME).unwrap_or_default();
+        self.text(device::CL_DEVICE_NAME)
+    }
+
+    /// The version of its driver.
+    pub(super) fn driver(&self) -> String {
+        self.text(device::CL_DRIVER_VERSION)
+    }
+
+    fn text(&self, what: device::cl_device_info) -> String {
+        let bytes = device::get_device_data(self.id, what).unwrap_or_default();
         String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
     }
 

@@ -34,6 +34,7 @@ use super::process::{self, Ended};
 use super::program::{Outcome, Output, Stop};
 use super::report;
 use super::scratch::Scratch;
+use device::Device;
 use job::{Answer, Job, Work};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -41,6 +42,15 @@ use std::time::Duration;
 
 /// The hidden subcommand that makes this program a worker; the path of its job follows.
 pub const WORKER: &str = "__opencl-worker";
+
+/// The hidden subcommand that prints what the device is.
+pub const PROBE: &str = "__opencl-probe";
+
+/// What the device on which kernels run calls itself, with the version of its driver. The driver is loaded into this process.
+pub fn device() -> Result<String, ExecuteError> {
+    let device = Device::open().map_err(|error| ExecuteError::NoDriver { cause: error.to_string() })?;
+    Ok(format!("{}, driver {}", device.name(), device.driver()))
+}
 
 /// How to run.
 #[derive(Clone, Debug)]
