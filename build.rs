@@ -1,9 +1,8 @@
 //! Says of which commit a build is, for `raceproof --version --verbose`.
 //!
-//! Known is it of what others get: what a packager names in `RACEPROOF_COMMIT`, what cargo notes in a package, and what git says where
+//! It is known of what others get: what a packager names in `RACEPROOF_COMMIT`, what cargo notes in a package, and what git says where
 //! the profile is `dist` or the sources are a checkout that cargo made. A build for development is not asked: each commit would
 //! compile everything anew. Nothing fails without git.
-#![expect(clippy::print_stdout, reason = "this is how cargo is told")]
 
 use std::path::Path;
 use std::process::Command;
@@ -40,6 +39,8 @@ fn checked_out() -> Option<String> {
     if !names(&output, &["dist", "build"]) && !names(&sources, &["git", "checkouts"]) {
         return None;
     }
+    // Sources that lie in another repository are not of its commit.
+    git(&["rev-parse", "--show-prefix"]).filter(String::is_empty)?;
     let commit = git(&["show", "--no-patch", "--abbrev=12", "--format=%h (%cs)", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
     // A commit, a switch to another one and a change of the sources are asked for again.

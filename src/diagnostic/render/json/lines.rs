@@ -29,7 +29,7 @@ enum Line<'a> {
         of: Of<'a>,
         severity: &'static str,
         #[serde(flatten)]
-        finding: FindingJson<'a>,
+        finding: Box<FindingJson<'a>>,
     },
     FileFinding {
         file: String,
@@ -74,7 +74,7 @@ fn line_of(item: Item<'_>) -> Line<'_> {
         Item::Finding(file, kernel, finding) => Line::Finding {
             of: Of::kernel(kernel, file),
             severity: finding.severity().name(),
-            finding: FindingJson::of(finding, kernel, &file.sources),
+            finding: Box::new(FindingJson::of(finding, kernel, &file.sources)),
         },
         Item::Unknown(file, kernel, unknown) => {
             Line::Unknown { of: Of::kernel(kernel, file), unknown: UnknownJson::of(unknown) }
