@@ -85,6 +85,8 @@ fn the_archive_of_a_release_holds_the_binary_of_the_wheel() {
     let unpacked =
         Command::new("tar").arg("-xzf").arg(format!("{name}.tgz")).current_dir(place.path()).output().unwrap();
     success(&unpacked);
+    let checked = Command::new("sha256sum").args(["--check", &format!("{name}.tgz.sha256")]).current_dir(place.path()).output();
+    success(&checked.unwrap());
     let binary = place.path().join(&name).join("raceproof");
     assert!(fs::metadata(&binary).unwrap().permissions().mode() & 0o111 != 0);
     assert!(success(&Command::new(binary).arg("--version").output().unwrap()).contains(version));
