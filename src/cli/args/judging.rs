@@ -65,7 +65,7 @@ pub(in crate::cli) struct ProofArgs {
     /// Name barriers that kernels are proved to do without
     ///
     /// Hints never change the exit code.
-    #[arg(long, help_heading = "Proof")]
+    #[arg(long, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) hints: bool,
 }
 
@@ -77,7 +77,7 @@ const EXIT_CODES: &str = "Exit codes:
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(in crate::cli) struct ContractsArgs {
-    /// Files and directories (.cu .cuh .hip .cl .ocl below them, .gitignore respected)
+    /// Files and directories (.cu .cuh .hip .cl .ocl .opencl below them, and C++ and headers with kernels; .gitignore respected)
     #[arg(value_name = "PATH", default_value = ".")]
     pub(in crate::cli) paths: Vec<PathBuf>,
     #[command(flatten)]
