@@ -750,9 +750,9 @@ fn timings_say_which_libclang_answered() {
     let nowhere = place.path().as_os_str();
     let seen = with_library(nowhere, "auto");
     let lines: Vec<&str> = seen.err.lines().collect();
-    assert_eq!(lines[0], "note: no libclang was found; tree-sitter read 1 of 1 files");
-    assert!(lines[1].contains(" s of work on all threads: ") && lines[1].contains(" %)"), "{}", lines[1]);
-    assert_eq!(lines.len(), 2, "{}", seen.err);
+    assert_eq!(lines[1], "note: no libclang was found; tree-sitter read 1 of 1 files");
+    assert!(lines[2].contains(" s of work on all threads: ") && lines[2].contains(" %)"), "{}", lines[2]);
+    assert_eq!(lines.len(), 3, "{}", seen.err);
     assert!(with_library(nowhere, "tree-sitter").err.contains("as --front says"));
     place.put("libclang.so", b"no library");
     let broken = with_library(nowhere, "auto");
@@ -761,4 +761,40 @@ fn timings_say_which_libclang_answered() {
     let seen = with_library(pool.library().as_os_str(), "auto");
     assert!(seen.err.contains("clang version") && seen.err.contains("read 1 of 1 files"), "{}", seen.err);
     assert_eq!(place.run(&["check", "free.cu"]).err, "");
+}
+
+/// A variable that leads to no libclang is told by whoever reads files, and the files are read all the same.
+#[test]
+fn a_library_that_is_named_in_vain_is_told() {
+    let place = Place::with(&[("free.cu", FREE), ("empty/.keep", ""), ("broken/libclang.so", "no library")]);
+    let told = |named: &str, arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        Seen::of(&command.env("LIBCLANG_PATH", named).stdin(Stdio::null()).output().unwrap()).expect(0)
+    };
+    let gone = "warning: LIBCLANG_PATH names nowhere, where there is neither a file nor a directory; all files are read by tree-sitter";
+    let empty = "warning: LIBCLANG_PATH names the directory empty, which has no libclang: libclang.so, libclang.so.*,";
+    let broken = "warning: LIBCLANG_PATH: libclang cannot be used: broken/libclang.so: ";
+    for (named, told_of_it) in [("nowhere", gone), ("empty", empty), ("broken", broken)] {
+        for command in ["check", "contracts"] {
+            let seen = told(named, &[command, "free.cu"]);
+            assert_eq!(seen.err.matches("LIBCLANG_PATH").count(), 1, "{command}: {}", seen.err);
+            assert!(seen.err.starts_with(told_of_it), "{command}: {}", seen.err);
+        }
+        let version = told(named, &["--version", "--verbose"]);
+        let line = version.out.lines().find(|line| line.starts_with("libclang: ")).unwrap();
+        assert!(line.contains(named), "{line}");
+    }
+    assert_eq!(told("nowhere", &["check", "free.cu", "--front", "tree-sitter"]).err, "");
+    assert_eq!(told("", &["check", "free.cu", "--config", "front=tree-sitter"]).err, "");
+    // What is found in the cache is no reason to say nothing.
+    for _ in 0..2 {
+        let mut command = place.command(&["check", "free.cu"]);
+        let seen = command.env("LIBCLANG_PATH", "broken").env_remove("RACEPROOF_NO_CACHE").output().unwrap();
+        Seen::of(&seen).expect(0).complains(broken);
+    }
+    let mut command = place.command(&["check", "free.cu", "--front", "clang"]);
+    let seen = Seen::of(&command.env("LIBCLANG_PATH", "empty").output().unwrap()).expect(2);
+    seen.complains("--front clang: LIBCLANG_PATH names the directory empty, which has no libclang");
+    let Some(pool) = crate::clang::pool() else { return };
+    assert_eq!(told(&pool.library().to_string_lossy(), &["check", "free.cu"]).err, "");
 }

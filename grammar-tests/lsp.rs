@@ -124,6 +124,24 @@ fn an_explanation_is_opened_and_a_wrong_rule_is_refused() {
     editor.end();
 }
 
+/// A libclang that is named and cannot be loaded is told once, and texts are read all the same.
+#[test]
+fn a_library_that_is_named_in_vain_is_told() {
+    let place = Place::with(&[("empty/.keep", ""), ("broken/libclang.so", "no library")]);
+    for (named, told) in [("empty", "LIBCLANG_PATH names the directory empty"), ("broken", "broken/libclang.so: ")] {
+        let mut command = place.command(&["lsp", "--solver", "none"]);
+        command.env("LIBCLANG_PATH", named);
+        let mut editor = Editor::at(&place, json!({}), command);
+        let shown = editor.notified("window/showMessage");
+        assert_eq!(shown["type"], 2, "a warning");
+        assert!(shown["message"].as_str().unwrap().contains(told), "{shown}");
+        editor.open("a.cu", RACY);
+        assert_eq!(lines(&editor.told("a.cu")), [(3, "data-race".to_owned())]);
+        assert_eq!(editor.heard("window/showMessage").len(), 1);
+        editor.end();
+    }
+}
+
 #[test]
 fn hovers_say_what_is_known_of_accesses_barriers_and_kernels() {
     let text = "__global__ void k(const int *in, int *out, const int *at) {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -47,7 +47,13 @@ impl Editor {
     /// The same with other options of the server.
     pub(crate) fn with(place: &Place, capabilities: Value, options: &[&str]) -> Editor {
         let arguments: Vec<&str> = ["lsp", "--stdio"].into_iter().chain(options.iter().copied()).collect();
-        let mut command = place.command(&arguments);
+        Editor::at(place, capabilities, place.command(&arguments))
+    }
+
+    /// The same with a server that is started so.
+    pub(crate) fn at(place: &Place, capabilities: Value, mut command: Command) -> Editor {
+        // What is kept for the user is kept for the test.
+        command.env("XDG_CACHE_HOME", place.path().canonicalize().unwrap().join(".user"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let (tell, messages) = channel();
@@ -243,6 +249,12 @@ impl Editor {
         self.request("shutdown", Value::Null);
         self.notify("exit", Value::Null);
         assert!(self.child.wait().unwrap().success());
+    }
+
+    /// Ends the server where it stands.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Bytes of memory that the server has.

@@ -4,6 +4,8 @@ use super::Exit;
 use super::args::CheckArgs;
 use super::failing::{exit_of, fails};
 use super::fix;
+use super::front;
+
 use super::interrupt::Interrupt;
 use super::output::{complain, remark, to_stdout, warn};
 use super::outputs::{Outputs, write_report};
@@ -68,6 +70,9 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
             run = checked(args, &inputs, &plan, &interrupt);
         }
     }
+    if let Some(unread) = front::unread_by(args.source.front, &options.front, &run.report) {
+        warn(&unread);
+    }
     for error in store.map_or_else(Vec::new, |mut store| write_all(&mut run, &mut store)) {
         complain(&format!("--reproduce: {error}"));
         exit = Exit::Usage;
@@ -92,7 +97,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
         remark(&format!("{left_out} more findings are not shown (--max-findings)"));
     }
     if args.timings {
-        remark(&super::front::answered(args.source.front, &options.front, &run.report));
+        remark(&front::answered(args.source.front, &options.front, &run.report));
         remark(&took(&run.report));
     }
     exit = exit.max(problems(&run.problems));

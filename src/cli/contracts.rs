@@ -3,8 +3,9 @@
 use super::Exit;
 use super::args::{ContractsArgs, TableFormat};
 use super::check::{problems, unmatched_kernels};
+use super::front::unread_by;
 use super::interrupt::Interrupt;
-use super::output::{complain, to_stdout};
+use super::output::{complain, to_stdout, warn};
 use super::progress::Bar;
 use crate::diagnostic::render::contracts::{Listed, json, text};
 use crate::driver::crash;
@@ -26,6 +27,9 @@ pub(super) fn run(args: &ContractsArgs) -> Result<Exit> {
     let run = check_until(inputs, options.clone(), Arc::clone(&bar) as Arc<_>);
     bar.finish();
     exit = exit.max(problems(&run.problems));
+    if let Some(unread) = unread_by(args.source.front, &options.front, &run.report) {
+        warn(&unread);
+    }
     if run.unfinished > 0 {
         // Half a table looks like one in which kernels need no contract any more.
         complain("interrupted: no table is written");

@@ -1,10 +1,14 @@
 //! `--front`: which libclang is there, and how its workers are started.
+//!
+//! Guarantees: who sets `LIBCLANG_PATH` is told if no libclang is read through it ([`unread`]). Deliberately absent: where a libclang may
+//! be (`front::clang::locate`).
 
 use super::args::FrontEnd as Typed;
 use super::version::at;
 use crate::diagnostic::report::{Front, Report};
-use crate::driver::{FrontEnd, Limits, Pool, Start, locate};
+use crate::driver::{FrontEnd, Limits, Pool, Start, locate, misled};
 use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// The hidden subcommand that makes this program a worker.
@@ -17,6 +21,9 @@ pub(super) fn front_end(typed: Typed) -> Result<FrontEnd> {
         Typed::Auto => Ok(pool().map_or(FrontEnd::TreeSitter, |pool| FrontEnd::Auto(Arc::new(pool)))),
         Typed::Clang => {
             let Some(pool) = pool() else {
+                if let Some(misled) = misled(&environment) {
+                    bail!("--front clang: {misled}; name another, or unset it, or use --front tree-sitter");
+                }
                 bail!(
                     "--front clang: no libclang is found; install it (pip install libclang, apt install libclang1-19), \
                      name it in LIBCLANG_PATH, or use --front tree-sitter"
@@ -49,9 +56,33 @@ pub(super) fn answered(typed: Typed, front: &FrontEnd, report: &Report) -> Strin
     }
 }
 
+/// What to tell who set `LIBCLANG_PATH` and is read by tree-sitter all the same; nothing if it was not set, or serves.
+///
+/// A worker may be started, which takes as long as the library takes to load.
+pub(super) fn unread(front: &FrontEnd) -> Option<String> {
+    let reads = "; all files are read by tree-sitter (unset it, and libclang is sought in other places)";
+    match front {
+        FrontEnd::TreeSitter => misled(&environment).map(|misled| format!("{misled}{reads}")),
+        FrontEnd::Clang(_) => None,
+        FrontEnd::Auto(pool) => {
+            environment("LIBCLANG_PATH").filter(|named| !named.is_empty())?;
+            let failure = pool.try_out().err()?;
+            Some(format!("LIBCLANG_PATH: {failure}{reads}"))
+        }
+    }
+}
+
+/// The same after a run, in which a worker was started if one was needed; and where tree-sitter is what was asked for, nothing.
+pub(super) fn unread_by(typed: Typed, front: &FrontEnd, report: &Report) -> Option<String> {
+    let is_served = report.files.is_empty() || report.files.iter().any(|file| file.front == Front::Clang);
+    if typed == Typed::Auto && !is_served { unread(front) } else { None }
+}
+
 /// The libclang that `--front auto` takes, with its path, or what is wrong with it.
 pub(super) fn found() -> Option<String> {
-    let pool = pool()?;
+    let Some(pool) = pool() else {
+        return misled(&environment).map(|misled| format!("none is read; {misled}; tree-sitter reads"));
+    };
     let said = match pool.try_out() {
         Ok(()) => pool.version().unwrap_or("libclang").to_owned(),
         Err(failure) => failure.to_string(),
@@ -60,7 +91,11 @@ pub(super) fn found() -> Option<String> {
 }
 
 fn pool() -> Option<Pool> {
-    let library = locate(&|name| std::env::var_os(name))?;
+    let library = locate(&environment)?;
     let program = std::env::current_exe().ok()?;
     Some(Pool::new(Start { program, arguments: vec![WORKER.into()], library }, Limits::default()))
+}
+
+fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }

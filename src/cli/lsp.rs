@@ -3,7 +3,8 @@
 //! Its options are those of `check`, and so are the settings of files: each is checked as `check` would.
 
 use super::Exit;
-use super::args::{Cli, Command, LspArgs};
+use super::args::{Cli, Command, FrontEnd as Front, LspArgs};
+use super::front::{front_end, unread};
 use super::plan::Plan;
 use super::settings::Sources;
 use crate::driver::FrontEnd;
@@ -82,6 +83,14 @@ impl Configuration for Typed {
         let (files, _) = discover(roots);
         let Some(root) = roots.first() else { return Ok(Vec::new()) };
         self.groups(root, files).map_err(unfit)
+    }
+
+    fn warning(&self) -> Option<String> {
+        let (sources, _) = self.sources(Path::new(".")).ok()?;
+        let typed = sources.of_run().ok()?.source.front;
+        let mut options = Options { front: front_end(typed).ok()?, ..Options::default() };
+        self.share(&mut options);
+        if typed == Front::Auto { unread(&options.front) } else { None }
     }
 }
 

@@ -59,7 +59,7 @@ mod units;
 
 pub use crate::calculus::platform as limits;
 pub use crate::check::pages::page as rule_page;
-pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
+pub use crate::front::clang::{Limits, Misled, Pool, Start, locate, misled, serve};
 pub use crate::preprocess::commands::CompileCommands;
 pub use crate::suppress::{baseline, rules};
 pub use dialect::language_of;

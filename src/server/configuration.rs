@@ -17,6 +17,9 @@ pub trait Configuration: Send + Sync {
     /// # Errors
     /// Settings cannot be used.
     fn of_project(&self, roots: &[PathBuf]) -> Result<Vec<Group>, Unfit>;
+
+    /// What the user meant otherwise than it is, though everything can be checked. To find out may take long.
+    fn warning(&self) -> Option<String>;
 }
 
 /// Settings that cannot be used, and why.

@@ -58,6 +58,8 @@ pub(super) enum Wanting {
 pub(super) enum Answer {
     Details(PathBuf, Version, Details),
     Fix(PathBuf, Version, (String, u32), Option<Fix>),
+    /// Of no text: what the user is to be warned of, if anything.
+    Warning(Option<String>),
 }
 
 /// A piece of work beside checks.

@@ -467,6 +467,9 @@ impl<'s> Session<'s> {
                 document.fixes.insert(key, fix);
                 path
             }
+            Answer::Warning(warning) => {
+                return warning.iter().for_each(|warning| self.show(MessageType::WARNING, warning));
+            }
         };
         self.serve(&path);
     }

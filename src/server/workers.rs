@@ -35,6 +35,9 @@ impl Workers {
             }
         };
         thread::Builder::new().name("answers".to_owned()).stack_size(STACK_BYTES).spawn(answer)?;
+        let known = Arc::clone(configuration);
+        // Those who answer are there as long as the session is.
+        let _ = errands.send(Box::new(move || Answer::Warning(known.warning())));
         let (tell, course) = unbounded();
         let looks_around = client.settings.workspace && !client.roots.is_empty();
         let start = || Workspace::start(client.roots.clone(), Arc::clone(configuration), tell);

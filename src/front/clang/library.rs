@@ -59,10 +59,16 @@ pub(super) enum LibraryError {
     NoAnswer(CXErrorCode),
 }
 
+/// Why the one file that is named cannot be loaded; the rest of what `clang_sys` says is about where others would be sought.
+fn reason(told: &str) -> &str {
+    let invalid = told.split_once("(invalid: [(").and_then(|(_, rest)| rest.strip_suffix(")])"));
+    invalid.and_then(|invalid| invalid.split_once(": ")).map_or(told, |(_, why)| why)
+}
+
 impl Library {
     /// Loads libclang for this thread.
     pub(super) fn load() -> Result<Library, LibraryError> {
-        clang_sys::load().map_err(LibraryError::NotLoaded)?;
+        clang_sys::load().map_err(|told| LibraryError::NotLoaded(reason(&told).to_owned()))?;
         // SAFETY: the library is loaded; the string is read and freed once.
         let version = unsafe { text(clang_getClangVersion()) };
         match major(&version) {

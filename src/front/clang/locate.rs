@@ -4,15 +4,42 @@
 //! virtual environment, then where `pip` puts it for the user and the system; LLVM's own directories, the
 //! newest first.
 //!
+//! Guarantees: a variable that leads to no library is told ([`misled`]), with what was looked for.
+//!
 //! Deliberately absent: whether what is found can be loaded. A worker finds out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// What `LIBCLANG_PATH` leads to where it leads to no libclang.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misled {
+    /// Nothing is there, or something that is neither.
+    #[error("LIBCLANG_PATH names {}, where there is neither a file nor a directory", .0.display())]
+    Nothing(PathBuf),
+    /// A directory that has none.
+    #[error(
+        "LIBCLANG_PATH names the directory {}, which has no libclang: libclang.so, libclang.so.*, libclang-*.so*, \
+         libclang.dylib and libclang.dll were looked for",
+        .0.display()
+    )]
+    Empty(PathBuf),
+}
+
+/// What is wrong with `LIBCLANG_PATH`, if it is set and leads to no file that may be a libclang.
+pub fn misled(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<Misled> {
+    let path = named(environment).filter(|_| locate(environment).is_none())?;
+    Some(if path.is_dir() { Misled::Empty(path) } else { Misled::Nothing(path) })
+}
+
+/// What the user names.
+fn named(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    environment("LIBCLANG_PATH").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// The libclang to load; `None` if there is none.
 pub fn locate(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let named = environment("LIBCLANG_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
-    if let Some(path) = named {
+    if let Some(path) = named(environment) {
         return if path.is_dir() { library_in(&path) } else { path.is_file().then_some(path) };
     }
     directories(environment).iter().find_map(|directory| library_in(directory))
@@ -106,15 +133,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let environment = |name: &str| (name == "LIBCLANG_PATH").then(|| root.path().as_os_str().to_owned());
         assert_eq!(locate(&environment), None);
+        assert_eq!(misled(&environment), Some(Misled::Empty(root.path().to_path_buf())));
         for (name, found) in [("libclang-cpp.so.18", false), ("libclang-18.so.1", true), ("libclang-19.so.1", true)] {
             fs::write(root.path().join(name), "").unwrap();
             assert_eq!(locate(&environment), found.then(|| root.path().join(name)), "{name}");
         }
         fs::write(root.path().join("libclang.so"), "").unwrap();
         assert_eq!(locate(&environment), Some(root.path().join("libclang.so")));
+        assert_eq!(misled(&environment), None);
         let file = root.path().join("libclang-18.so.1").into_os_string();
         let environment = |name: &str| (name == "LIBCLANG_PATH").then(|| file.clone());
         assert_eq!(locate(&environment), Some(PathBuf::from(&file)));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(misled(&environment), Some(Misled::Nothing(PathBuf::from(&file))));
+        assert_eq!(misled(&|_| None), None);
+        assert_eq!(misled(&|_| Some(OsString::new())), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod wire;
 mod worker;
 
 pub use admissible::Refusal;
-pub use locate::locate;
+pub use locate::{Misled, locate, misled};
 pub use pool::{Failure, Limits, Pool, Start};
 pub use worker::serve;
 
