@@ -124,6 +124,27 @@ fn an_explanation_is_opened_and_a_wrong_rule_is_refused() {
     editor.end();
 }
 
+/// A session that is killed leaves nothing in the directory of temporary files, and the next one uses its pages.
+#[test]
+fn pages_of_rules_stay_where_they_are() {
+    let place = Place::with(&[]);
+    let temporary = tempfile::tempdir().unwrap();
+    let href = || {
+        let mut command = place.command(&["lsp", "--front", "tree-sitter", "--solver", "none"]);
+        command.env("TMPDIR", temporary.path());
+        let mut editor = Editor::at(&place, json!({}), command);
+        editor.open("a.cu", RACY);
+        let page = editor.told("a.cu")[0]["codeDescription"]["href"].as_str().unwrap().to_owned();
+        editor.kill();
+        page
+    };
+    let first = href();
+    assert_eq!(href(), first);
+    let page = std::path::Path::new(first.strip_prefix("file://").unwrap());
+    assert!(std::fs::read_to_string(page).unwrap().starts_with("# data-race"));
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+}
+
 /// A libclang that is named and cannot be loaded is told once, and texts are read all the same.
 #[test]
 fn a_library_that_is_named_in_vain_is_told() {

@@ -1,5 +1,5 @@
 //! `--cache-dir` and `--no-cache`: where results of earlier runs are; `raceproof clean`, which removes them; and where the header of
-//! annotations is.
+//! annotations and the pages of rules are.
 //!
 //! Guarantees: a directory that was named is used or complained about; the one that nobody named is left alone where it cannot be
 //! used, as on a disk that is read-only.
@@ -47,6 +47,11 @@ pub(super) fn include_dir() -> Result<PathBuf> {
         user_directory().context("there is no place for raceproof.h: neither XDG_CACHE_HOME nor HOME is set")?;
     let written = Store::open(&directory).and_then(|store| store.include_dir());
     written.with_context(|| format!("raceproof.h cannot be written below {}", directory.display()))
+}
+
+/// Where the pages of rules are for editors: in the user's own directory, whatever results do; nothing if there is none.
+pub(super) fn rule_pages() -> Option<PathBuf> {
+    Store::open(&user_directory()?).and_then(|store| store.rule_pages()).ok()
 }
 
 /// raceproof's directory among what the user's programs keep.

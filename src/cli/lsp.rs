@@ -4,6 +4,7 @@
 
 use super::Exit;
 use super::args::{Cli, Command, FrontEnd as Front, LspArgs};
+use super::cache;
 use super::front::{front_end, unread};
 use super::plan::Plan;
 use super::settings::Sources;
@@ -83,6 +84,10 @@ impl Configuration for Typed {
         let (files, _) = discover(roots);
         let Some(root) = roots.first() else { return Ok(Vec::new()) };
         self.groups(root, files).map_err(unfit)
+    }
+
+    fn pages(&self) -> Option<PathBuf> {
+        cache::rule_pages()
     }
 
     fn warning(&self) -> Option<String> {

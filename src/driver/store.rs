@@ -5,6 +5,8 @@
 //!
 //! Deliberately absent: any limit of size; `raceproof clean` removes all of it.
 
+use crate::check::pages::page;
+use crate::diagnostic::RuleId;
 use crate::source::dependencies::Stamp;
 use crate::source::fingerprint::Fingerprint;
 use crate::source::own_header;
@@ -73,12 +75,27 @@ impl Store {
     /// # Errors
     /// It cannot be written.
     pub fn include_dir(&self) -> io::Result<PathBuf> {
-        let directory = self.directory.join("include");
-        if std::fs::read(directory.join(own_header::NAME)).is_ok_and(|text| text == own_header::TEXT.as_bytes()) {
-            return Ok(directory);
+        self.texts("include", [(own_header::NAME.to_owned(), own_header::TEXT)])
+    }
+
+    /// The directory in which this version has the page of each rule, as `NAME.md`; those are written that are not there, or differ.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn rule_pages(&self) -> io::Result<PathBuf> {
+        self.texts("rules", RuleId::ALL.map(|rule| (format!("{}.md", rule.name()), page(rule))))
+    }
+
+    /// A directory that has these texts.
+    fn texts(&self, name: &str, texts: impl IntoIterator<Item = (String, &'static str)>) -> io::Result<PathBuf> {
+        let directory = self.directory.join(name);
+        for (name, text) in texts {
+            if std::fs::read(directory.join(&name)).is_ok_and(|known| known == text.as_bytes()) {
+                continue;
+            }
+            std::fs::create_dir_all(&directory)?;
+            write_whole(&directory, &name, text.as_bytes())?;
         }
-        std::fs::create_dir_all(&directory)?;
-        write_whole(&directory, own_header::NAME, own_header::TEXT.as_bytes())?;
         Ok(directory)
     }
 
@@ -160,6 +177,18 @@ mod tests {
             std::fs::write(directory.join(&file), broken).unwrap();
             assert_eq!(store.read::<u32>(&name()), None);
         }
+    }
+
+    #[test]
+    fn pages_are_written_where_they_are_not_there_or_differ() {
+        let place = tempfile::tempdir().unwrap();
+        let pages = || Store::open(&place.path().join("cache")).unwrap().rule_pages().unwrap();
+        let first = pages().join(format!("{}.md", RuleId::DataRace.name()));
+        let written = std::fs::metadata(&first).unwrap().modified().unwrap();
+        std::fs::write(pages().join("array-bounds.md"), "half").unwrap();
+        assert_eq!(std::fs::read_dir(pages()).unwrap().count(), RuleId::ALL.len());
+        assert_eq!(std::fs::read_to_string(pages().join("array-bounds.md")).unwrap(), page(RuleId::ArrayBounds));
+        assert_eq!(std::fs::metadata(&first).unwrap().modified().unwrap(), written);
     }
 
     #[test]

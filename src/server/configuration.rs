@@ -18,6 +18,9 @@ pub trait Configuration: Send + Sync {
     /// Settings cannot be used.
     fn of_project(&self, roots: &[PathBuf]) -> Result<Vec<Group>, Unfit>;
 
+    /// The directory that has the page of each rule, as `NAME.md`, now and after the session; nothing if there is no place for it.
+    fn pages(&self) -> Option<PathBuf>;
+
     /// What the user meant otherwise than it is, though everything can be checked. To find out may take long.
     fn warning(&self) -> Option<String>;
 }

@@ -66,7 +66,7 @@ fn diagnostic(remark: &Remark, sources: &SourceMap, encoding: Encoding, pages: &
         range,
         severity: Some(severity(remark.severity)),
         code: Some(NumberOrString::String(remark.rule.map_or("unknown", RuleId::name).to_owned())),
-        code_description: remark.rule.and_then(|rule| pages.of(rule)).map(|href| CodeDescription { href }),
+        code_description: remark.rule.and_then(|rule| pages.page(rule)).map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: remark.message.clone(),
         related_information: (!related.is_empty()).then_some(related),

@@ -1,30 +1,26 @@
-//! Where an editor opens the page of a rule: files that are there while the session is.
+//! Where an editor opens the page of a rule: files that are there for all sessions of a user.
+//!
+//! Guarantees: a session leaves nothing behind, however it ends, that another one does not use.
+//!
+//! Deliberately absent: where they are, and who writes them (`cli`).
 
+use super::configuration::Configuration;
 use super::uri;
 use crate::diagnostic::RuleId;
-use crate::driver::rule_page;
 use lsp_types::Uri;
-use tempfile::TempDir;
+use std::path::PathBuf;
 
-/// The pages of all rules.
-pub(super) struct Pages(Option<TempDir>);
+/// The pages of all rules; where there is no place for them, nothing is linked.
+pub(super) struct Pages(Option<PathBuf>);
 
 impl Pages {
-    /// Writes them; where nothing can be written, nothing is linked.
-    pub(super) fn write() -> Pages {
-        let written = || {
-            let place = tempfile::Builder::new().prefix("raceproof-rules-").tempdir()?;
-            for rule in RuleId::ALL {
-                std::fs::write(place.path().join(format!("{}.md", rule.name())), rule_page(rule))?;
-            }
-            std::io::Result::Ok(place)
-        };
-        Pages(written().ok())
+    /// Those of a session.
+    pub(super) fn of(configuration: &dyn Configuration) -> Pages {
+        Pages(configuration.pages())
     }
 
     /// The page of a rule.
-    pub(super) fn of(&self, rule: RuleId) -> Option<Uri> {
-        let place = self.0.as_ref()?;
-        Some(uri::of_path(&place.path().join(format!("{}.md", rule.name()))))
+    pub(super) fn page(&self, rule: RuleId) -> Option<Uri> {
+        Some(uri::of_path(&self.0.as_ref()?.join(format!("{}.md", rule.name()))))
     }
 }

@@ -109,7 +109,7 @@ impl<'s> Session<'s> {
             settings: client.settings,
             client,
             configuration,
-            pages: Pages::write(),
+            pages: Pages::of(&**configuration),
             documents: BTreeMap::new(),
             project: Project::default(),
             told: BTreeSet::new(),
@@ -389,7 +389,7 @@ impl<'s> Session<'s> {
     }
 
     fn explain(&mut self, rule: RuleId) {
-        match self.pages.of(rule).filter(|_| self.client.shows_documents) {
+        match self.pages.page(rule).filter(|_| self.client.shows_documents) {
             Some(uri) => {
                 let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
                 self.request::<request::ShowDocument>(params);
