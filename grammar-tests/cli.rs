@@ -798,3 +798,29 @@ fn a_library_that_is_named_in_vain_is_told() {
     let Some(pool) = crate::clang::pool() else { return };
     assert_eq!(told(&pool.library().to_string_lossy(), &["check", "free.cu"]).err, "");
 }
+
+/// A value that its parameter cannot have is refused for that kernel alone; it proves nothing.
+#[test]
+fn values_that_a_parameter_cannot_have_are_refused() {
+    // No two threads meet if `n` is 300, which it is in no launch.
+    let narrow =
+        "__global__ void narrow(int *x, unsigned char n) { x[threadIdx.x / (n > 255 ? 1 : 2)] = threadIdx.x; }\n";
+    let wide = "typedef unsigned long long count;\n__global__ void wide(int *x, count n) { x[n == 300 ? threadIdx.x : 0] = threadIdx.x; }\n";
+    let place = Place::with(&[("narrow.cu", narrow), ("wide.cu", wide)]);
+    let one =
+        ["--front", "tree-sitter", "--solver", "none", "--block-dim", "64", "--grid-dim", "1", "--format", "json"];
+    let check = |arguments: &[&str]| place.run(&[&["check", ".", "--param", "n=300"], &one[..], arguments].concat());
+    let told = "--param n=300: the parameter `n` of narrow (narrow.cu:1) is of type unsigned char, which holds 0 to 255; narrow is judged as \
+                if the value were not given";
+    let seen = check(&[]).expect(2).complains(told);
+    assert_eq!(seen.err.matches("--param").count(), 1, "{}", seen.err);
+    let race = |file: usize| seen.json()["files"][file]["kernels"][0]["race"].as_str().unwrap().to_owned();
+    assert_eq!([race(0), race(1)], ["racy", "race-free"]);
+    // Whoever asks about one kernel asks about its parameter.
+    assert_eq!(check(&["--kernel", "wide"]).expect(0).err, "");
+    let typed = ["--param", "n=-1", "--kernel", "wide"];
+    check(&typed).expect(2).complains("is of type unsigned long, which holds 0 to 18446744073709551615");
+    place.put("raceproof.toml", b"params = { n = 256 }\n");
+    let seen = place.run(&[&["check", "narrow.cu"], &one[..]].concat()).expect(2);
+    seen.complains("--param n=256: the parameter `n` of narrow (narrow.cu:1) is of type unsigned char");
+}

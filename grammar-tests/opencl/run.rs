@@ -431,7 +431,10 @@ fn descriptions_that_do_not_fit_are_refused_before_anything_runs() {
     let with = |line: &str| whole.replacen("block =", &format!("{line}\nblock ="), 1);
     refused(&with("cooperative = true"), "launch.cooperative: work-groups of OpenCL cannot wait for each other");
     refused(&with("cluster = [2]"), "launch.cluster: OpenCL has no clusters of work-groups");
-    refused(&launch("outside", &[y, arg("far", "1.5"), t]), "launch.arguments.far: expected far = 1, of type int");
+    refused(
+        &launch("outside", &[y, arg("far", "1.5"), t]),
+        "launch.arguments.far: 1.5 is no value of type int, which holds",
+    );
 }
 
 #[test]

@@ -173,7 +173,11 @@ fn what_does_not_fit_the_kernels_is_refused_by_name_before_anything_is_built() {
             "nn = 128, ",
             "l.toml:20:20: launch.arguments.nn: saxpy has no such parameter (did you mean `n`?)",
         ),
-        ("n = 128, ", "n = 2147483648, ", "l.toml:20:19: launch.arguments.n: 2147483648 is no value of type int"),
+        (
+            "n = 128, ",
+            "n = 2147483648, ",
+            "l.toml:20:19: launch.arguments.n: 2147483648 is no value of type int, which holds -2147483648 to 2147483647 (a parameter of saxpy)",
+        ),
         ("n = 128, ", "n = 1.5, ", "launch.arguments.n: 1.5 is no value of type int"),
         ("n = 128, ", "n = [1, 2], ", "launch.arguments.n: expected a number, found a list of 2"),
         ("x = { buffer = \"x\" }", "x = 5", "launch.arguments.x: expected { buffer = \"name\" } for a pointer"),
@@ -182,7 +186,11 @@ fn what_does_not_fit_the_kernels_is_refused_by_name_before_anything_is_built() {
         ("scale = 0.5", "scale = true", "launch.arguments.scale: true is no value of type float"),
         ("shift = [1, -2, 3]", "shift = [1, -2]", "expected a list of 3 numbers, found a list of 2"),
         ("shift = [1, -2, 3]", "shift = [1, -2, 0.5]", "launch.arguments.shift: 0.5 is no value of type int"),
-        ("low = 255", "low = 256", "launch.arguments.low: 256 is no value of type uchar"),
+        (
+            "low = 255",
+            "low = 256",
+            "launch.arguments.low: 256 is no value of type uchar, which holds 0 to 255 (a parameter of ",
+        ),
         ("::racy", "takes_struct", "launch.arguments.p: takes_struct has no such parameter; it has: pair"),
         ("::racy", "takes_pointers", "the parameter `p` of takes_pointers is a pointer to pointers"),
     ];

@@ -315,6 +315,11 @@ impl ScalarType {
             ScalarType::Opaque { .. } => None,
         }
     }
+
+    /// Whether that number is one of its values; what is not computed with may be any.
+    pub fn holds(self, value: i128) -> bool {
+        self.range().is_none_or(|(least, most)| (least..=most).contains(&value))
+    }
 }
 
 /// Pure values.

@@ -33,7 +33,8 @@ pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options
         let entry = contracts.of(&file.program, function)?;
         let kernel = passes::lowered_for_any_launch(file, function, options);
         let error = Terms::of(&entry.phrases, &kernel).err()?;
-        Some(format!("{}: {}: {error}", contracts.at(entry), entry.text))
+        let (at, text) = (contracts.at(entry), &entry.text);
+        Some(format!("{at}: {text}: {error}; it is judged as if nothing were stated"))
     };
     kernels.iter().filter_map(misfit).collect()
 }

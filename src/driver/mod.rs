@@ -25,6 +25,7 @@ mod dictionary;
 pub mod flows;
 mod front;
 pub mod generate;
+mod given;
 mod hints;
 pub mod hosted;
 pub mod instrument;
@@ -129,7 +130,7 @@ pub struct Checked {
     pub incomplete: bool,
     /// Whether a launch of some kernel of it is known.
     pub launches: bool,
-    /// What is stated of its kernels and does not fit them.
+    /// What is stated of its kernels, or given for their parameters, and does not fit them.
     pub misfits: Vec<String>,
 }
 
@@ -189,7 +190,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
     if options.contracts.told == options::Told::Contracts {
         infer_contracts(&file, &wanted, options, &mut outcomes);
     }
-    let misfits = contracts::misfits(&file, &wanted, options);
+    let mut misfits = contracts::misfits(&file, &wanted, options);
     let (mut bugs, mut is_whole) = (Vec::new(), true);
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -210,6 +211,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         kernels.push(report);
         judged.push((function, kernel));
     }
+    misfits.extend(given::misfits(program, &judged, options));
     if options.hints == options::Hints::Give {
         let hints = hints::redundant_barriers(&file, &wanted, &kernels, options);
         kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));

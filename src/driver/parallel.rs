@@ -83,8 +83,8 @@ pub enum Problem {
         /// What the system said.
         cause: String,
     },
-    /// What is stated of a kernel does not fit it.
-    #[error("{0}; it is judged as if nothing were stated")]
+    /// What is stated of a kernel, or given for a parameter of it, does not fit it.
+    #[error("{0}")]
     Misfit(String),
     /// Reading the file takes more memory than the run may have.
     #[error("cannot check {}: {too_much} (--memory allows more)", path.display())]

@@ -9,7 +9,7 @@
 
 use super::Settings;
 use super::settings::{GlobalOffset, Launches, Levels};
-use crate::calculus::{Kernel, extents, is_offset};
+use crate::calculus::{Kernel, Param, extents, is_offset};
 use crate::check::verdict::{CheckedLaunch, Conjunct, Contract, ContractKind, Keeping, Standing, Undecided, Verdict};
 use crate::diagnostic::report::{self, Race, ScopeKind};
 use crate::launch::{Facts, Given};
@@ -131,10 +131,11 @@ pub fn of_kind(kernel: &Kernel, launches: &[Facts], settings: &Settings, kind: &
 }
 
 fn fixed_params(kernel: &Kernel, settings: &Settings) -> Vec<Option<i128>> {
-    let value = |name: &str| settings.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value);
+    // No launch gives a parameter a value that its type has not: whatever was proved of it would be about nothing.
+    let value = |param: &Param| settings.given(&param.name).filter(|&value| param.ty.holds(value));
     let starts_at_zero = settings.device.global_offset == GlobalOffset::Zero;
     let offset = |name: &str| (starts_at_zero && is_offset(name)).then_some(0);
-    kernel.params.iter().map(|(_, param)| value(&param.name).or_else(|| offset(&param.name))).collect()
+    kernel.params.iter().map(|(_, param)| value(param).or_else(|| offset(&param.name))).collect()
 }
 
 /// The launches that the user or the source states; empty if none is.

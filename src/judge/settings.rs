@@ -14,7 +14,8 @@ pub struct Settings {
     pub block: [Option<u32>; 3],
     /// Fixed extents of the grid, in blocks; either all are fixed or none is.
     pub grid: [Option<u32>; 3],
-    /// Fixed values of scalar parameters, by name. A kernel without a parameter of that name ignores it.
+    /// Fixed values of scalar parameters, by name. A kernel without a parameter of that name ignores it, and so does one whose
+    /// parameter cannot have that value.
     pub params: Vec<(String, i128)>,
     /// Between which threads races are sought.
     pub levels: Levels,
@@ -35,6 +36,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The value that is given for parameters of that name: the last one.
+    pub fn given(&self, name: &str) -> Option<i128> {
+        self.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value)
+    }
+
     /// Whether sizes of blocks or of grids are given.
     pub fn gives_sizes(&self) -> bool {
         self.block != [None; 3] || self.grid != [None; 3]

@@ -191,16 +191,24 @@ impl Scalar {
         }
     }
 
+    /// The least and the greatest value of a type of whole numbers.
+    pub fn range(self) -> Option<(i128, i128)> {
+        match self {
+            Scalar::Bool => Some((0, 1)),
+            Scalar::Integer { bytes, signed } => {
+                let bits = u32::from(bytes) * 8;
+                Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
+            }
+            Scalar::Float { .. } => None,
+        }
+    }
+
     /// Whether a value of this type can be that number. Rounding to a floating-point type is no loss.
     pub fn holds(self, number: Number) -> bool {
         match (self, number) {
             (Scalar::Bool, Number::Truth(_)) => true,
-            (Scalar::Bool, Number::Integer(value)) => (0..=1).contains(&value),
-            (Scalar::Integer { bytes, signed }, Number::Integer(value)) => {
-                let bits = u32::from(bytes) * 8;
-                let (low, high) =
-                    if signed { (-(1i128 << (bits - 1)), 1i128 << (bits - 1)) } else { (0, 1i128 << bits) };
-                (low..high).contains(&value)
+            (Scalar::Bool | Scalar::Integer { .. }, Number::Integer(value)) => {
+                self.range().is_some_and(|(least, most)| (least..=most).contains(&value))
             }
             (Scalar::Float { .. }, Number::Integer(_) | Number::Float(_)) => true,
             _ => false,

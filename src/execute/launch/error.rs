@@ -1,5 +1,6 @@
 //! What is wrong with a launch description, and where.
 
+use super::element::{Number, Scalar};
 use crate::source::LineColumn;
 use std::fmt;
 use std::path::PathBuf;
@@ -120,12 +121,16 @@ pub enum Problem {
         what: String,
     },
     /// A number that does not fit.
-    #[error("{value} is no value of type {element}")]
+    #[error("{value} is no value of type {element}{}{}", range(*.holds), parameter_of(.kernel.as_deref()))]
     NoSuchValue {
         /// The number.
         value: String,
         /// The type.
         element: String,
+        /// The least and the greatest value of the type, if it is one of whole numbers.
+        holds: Option<(i128, i128)>,
+        /// The kernel, if it is given to one.
+        kernel: Option<String>,
     },
     /// A file of NumPy's that does not fit.
     #[error("{}: {cause}", path.display())]
@@ -138,6 +143,30 @@ pub enum Problem {
     /// Anything else.
     #[error("{0}")]
     Other(String),
+}
+
+impl Problem {
+    /// That a number is no value of a type.
+    pub(crate) fn no_value(number: Number, scalar: Scalar) -> Problem {
+        let (value, element) = (number.to_string(), scalar.to_string());
+        Problem::NoSuchValue { value, element, holds: scalar.range(), kernel: None }
+    }
+
+    /// The same problem, of what a kernel is given.
+    pub(crate) fn of_kernel(mut self, name: &str) -> Problem {
+        if let Problem::NoSuchValue { kernel, .. } = &mut self {
+            *kernel = Some(name.to_owned());
+        }
+        self
+    }
+}
+
+fn range(holds: Option<(i128, i128)>) -> String {
+    holds.map_or_else(String::new, |(least, most)| format!(", which holds {least} to {most}"))
+}
+
+fn parameter_of(kernel: Option<&str>) -> String {
+    kernel.map_or_else(String::new, |kernel| format!(" (a parameter of {kernel})"))
 }
 
 fn suggested(name: Option<&str>) -> String {

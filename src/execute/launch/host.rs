@@ -363,7 +363,7 @@ fn given(description: &Description, launch: &Launch, parameter: &Parameter) -> R
     }
     match text_of(description, argument, &parameter.kind) {
         Ok(text) => Ok(text),
-        Err(problem) => refused(argument.place, problem),
+        Err(problem) => refused(argument.place, problem.of_kernel(&launch.kernel)),
     }
 }
 
@@ -444,7 +444,7 @@ fn held(scalar: Scalar, number: Number) -> Result<(), Problem> {
     if scalar.holds(number) {
         return Ok(());
     }
-    Err(Problem::NoSuchValue { value: number.to_string(), element: scalar.to_string() })
+    Err(Problem::no_value(number, scalar))
 }
 
 /// A value that becomes whatever the parameter is, enumerations too.

@@ -417,7 +417,7 @@ impl<'a> Node<'a> {
         if scalar.holds(number) {
             return Ok(number);
         }
-        Err(self.error(Problem::NoSuchValue { value: number.to_string(), element: scalar.to_string() }))
+        Err(self.error(Problem::no_value(number, scalar)))
     }
 
     /// Where values end that begin at `low`: one above all of them.

@@ -165,7 +165,7 @@ impl Writer<'_> {
         let mut bytes = Vec::new();
         for number in numbers {
             if !scalar.holds(*number) {
-                return Err(Problem::NoSuchValue { value: number.to_string(), element: scalar.to_string() });
+                return Err(Problem::no_value(*number, scalar).of_kernel(self.kernel));
             }
             scalar.encode(*number, &mut bytes);
         }

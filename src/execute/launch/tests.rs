@@ -115,8 +115,14 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
             with("\"unsigned int\"", "\"unsinged int\""),
             "`unsinged int` is no type of elements (did you mean `unsigned int`?)",
         ),
-        (with("0x10", "-1"), "l.toml:11:23: buffer.values.list: -1 is no value of type uint"),
-        (with("0x10", "1.5"), "l.toml:11:23: buffer.values.list: 1.5 is no value of type uint"),
+        (
+            with("0x10", "-1"),
+            "l.toml:11:23: buffer.values.list: -1 is no value of type uint, which holds 0 to 4294967295",
+        ),
+        (
+            with("0x10", "1.5"),
+            "l.toml:11:23: buffer.values.list: 1.5 is no value of type uint, which holds 0 to 4294967295",
+        ),
         (with("[0, 2]", "[2, 0]"), "l.toml:6:24: buffer.values.range: 0 cannot end values of type float"),
         (with("{ buffer = \"x\" }", "{ buffer = \"z\" }"), "launch.arguments.x.buffer: there is no buffer `z`"),
         (with("offset = 2", "offset = 4"), "launch.arguments.y.offset: expected 0 to 3, found the number 4"),

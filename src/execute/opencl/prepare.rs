@@ -145,6 +145,11 @@ fn argument(
         let problem = Problem::WrongType { expected: example(parameter), found: found.to_owned() };
         description.error(given.place, key(name), problem)
     };
+    if let (ParameterKind::Value(words), Some(numbers)) = (&parameter.kind, numbers(&given.value))
+        && let Some(problem) = misfit(words, numbers)
+    {
+        return Err(description.error(given.place, key(name), problem.of_kernel(&kernel.name)));
+    }
     let value = match (&parameter.kind, &given.value) {
         (ParameterKind::Global | ParameterKind::Constant, launch::Value::Buffer { buffer, offset }) => {
             let element = description.buffers[*buffer].element.bytes(Language::OpenCl);
@@ -206,6 +211,22 @@ fn example(parameter: &Parameter) -> String {
         },
         _ => format!("{name} = {{ buffer = \"{name}\" }}"),
     }
+}
+
+/// The numbers that are given for a scalar or a vector.
+fn numbers(value: &launch::Value) -> Option<&[Number]> {
+    match value {
+        launch::Value::Number(number) => Some(std::slice::from_ref(number)),
+        launch::Value::Lanes(numbers) => Some(numbers),
+        _ => None,
+    }
+}
+
+/// What is wrong with numbers, as many as the type that `words` name has, if one of them is none of its values.
+fn misfit(words: &str, numbers: &[Number]) -> Option<Problem> {
+    let element = ElementType::named(words).filter(|element| usize::from(element.lanes) == numbers.len())?;
+    let number = numbers.iter().find(|number| !element.scalar.holds(**number))?;
+    Some(Problem::no_value(*number, element.scalar))
 }
 
 /// The bytes of a value of the type that `words` name, if the numbers fit.
