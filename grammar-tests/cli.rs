@@ -824,3 +824,15 @@ fn values_that_a_parameter_cannot_have_are_refused() {
     let seen = place.run(&[&["check", "narrow.cu"], &one[..]].concat()).expect(2);
     seen.complains("--param n=256: the parameter `n` of narrow (narrow.cu:1) is of type unsigned char");
 }
+
+/// The last kernel of a file of thousands is looked at as the first one is.
+#[test]
+fn the_five_thousandth_kernel_counts() {
+    let text: String =
+        (0..5_000).map(|at| format!("__global__ void k{at}(int *a) {{ a[0] = threadIdx.x; }}\n")).collect();
+    let place = Place::with(&[("k.cu", &text)]);
+    let arguments =
+        ["check", "k.cu", "--kernel", "k4999", "--front", "tree-sitter", "--solver", "none", "--format", "gcc"];
+    let seen = place.run(&arguments).expect(1);
+    assert!(seen.out.starts_with("k.cu:5000:"), "{}", seen.out);
+}

@@ -13,8 +13,9 @@ use crate::source::{Language, Span};
 use crate::syntax::literals::string;
 use crate::syntax::{self, Param, Qualifier, TypeKind};
 
-/// Functions beyond which no further instance is made.
-const INSTANCE_LIMIT: usize = 4_096;
+/// Functions of templates and of their members beyond which no further one is made: templates may ask for each other without end,
+/// which functions that stand in a namespace as they are cannot.
+pub(super) const INSTANCE_LIMIT: usize = 4_096;
 
 /// An entry of a constructor's list.
 type Listed = (syntax::Name, Vec<syntax::Expr>);
@@ -40,9 +41,11 @@ impl<'u> Resolver<'u> {
         if let Some(&known) = self.functions.instances.get(&key) {
             return Some(known);
         }
-        if self.functions.all().len() >= INSTANCE_LIMIT {
+        let is_plain = self.scopes[decl.scope.0].is_namespace && key.2.is_empty() && key.3.is_empty();
+        if !is_plain && self.functions.of_templates >= INSTANCE_LIMIT {
             return None;
         }
+        self.functions.of_templates += usize::from(!is_plain);
         let function = self.head(decl, &key.2, &key.3);
         self.functions.instances.insert(key, function);
         self.functions.queue.push_back(function);

@@ -40,6 +40,8 @@ pub(super) struct Functions<'u> {
     pub(super) infos: Vec<FunctionInfo<'u>>,
     /// Those that have been made of declarations.
     pub(super) instances: FxHashMap<InstanceKey, FunctionId>,
+    /// How many of them are not simply written in a namespace.
+    pub(super) of_templates: usize,
     /// Those whose bodies have not been resolved yet.
     pub(super) queue: VecDeque<FunctionId>,
 }
@@ -59,11 +61,6 @@ impl IndexMut<FunctionId> for Functions<'_> {
 }
 
 impl Functions<'_> {
-    /// All of them.
-    pub(super) fn all(&self) -> &Arena<Function> {
-        &self.all
-    }
-
     /// All of them, for the program.
     pub(super) fn into_all(self) -> Arena<Function> {
         self.all

@@ -2,6 +2,7 @@
 
 use super::context::Resolver;
 use super::entities::{Entity, Found, FunctionDecl, Outside, ScopeId, TemplateValue};
+use super::function::INSTANCE_LIMIT;
 use super::program::{FunctionId, Storage, Variable, VariableId};
 use super::template_use::is_index_type;
 use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
@@ -166,7 +167,7 @@ impl<'u> Resolver<'u> {
         of_the_class.map(|member| (std::ptr::from_ref(member) as usize, values.clone())).collect()
     }
 
-    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all
+    /// A kernel, or an instance of a kernel template. Where there are too many instances to look at, it is listed all
     /// the same, or it would look as if it had been checked.
     fn kernel(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> FunctionId {
         if let Some(function) = self.instance(decl, values.clone()) {
@@ -174,7 +175,10 @@ impl<'u> Resolver<'u> {
         }
         let function = self.head(decl, &values, &[]);
         self.functions.infos[function.index()].started = true;
-        let reason = "one kernel of too many in this file (check it by itself with `--kernel`)".to_owned();
+        let reason = format!(
+            "an instance of a kernel template beyond the {INSTANCE_LIMIT} functions that are made of the templates of a file \
+             (divide the file)"
+        );
         let span = self.functions[function].span;
         self.functions[function].unsupported.push((span, reason));
         self.functions[function].body = Some(Vec::new());
