@@ -295,3 +295,24 @@ fn a_file_that_is_not_there_is_named() {
     }
     assert!(!Path::new("missing.cu").exists());
 }
+
+/// A file that was forgotten: what it defines, where that is declared, and which file of the tree has it.
+#[test]
+fn a_program_that_does_not_link_says_which_file_is_missing() {
+    let place = Place::with(&[
+        (".git/HEAD", ""),
+        (
+            "a.cu",
+            "#include \"x.h\"\n__global__ void k(int *x) { x[threadIdx.x] = 1; }\nint main() { foo(0); bar(); return 0; }\n",
+        ),
+        ("x.h", "#pragma once\n\nvoid foo(int *x);\nvoid bar();\n"),
+        ("lib/foo.cpp", "void foo(int *x) { if (x) *x = 1; }\n"),
+    ]);
+    let seen = run(&place, &["a.cu"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    let told = seen.err.lines().last().unwrap();
+    let expected = "error: the program does not link: `foo` is declared in x.h:3 and defined in none of the given files; give lib/foo.cpp, \
+                    which defines it (line 1); `bar` is declared in x.h:4 and defined in none of the given files; give the file that \
+                    defines it, or name its library by -l";
+    assert_eq!(told, expected);
+}

@@ -57,6 +57,7 @@ pub mod subjects;
 mod told;
 pub mod trace;
 mod units;
+mod unlinked;
 
 pub use crate::calculus::platform as limits;
 pub use crate::check::pages::page as rule_page;

@@ -9,6 +9,7 @@ use super::isolate::isolated;
 use super::parallel::on_workers;
 use super::prepared::{PreparedFile, guarded};
 use super::told::{left_out, place, tell, uncounted};
+use super::unlinked::{self, Undefined};
 use crate::children;
 use crate::execute::launch::{Description, DescriptionError};
 use crate::execute::program::{self, Program, Unit};
@@ -101,6 +102,14 @@ pub enum RunError {
         /// What orders them.
         what: String,
     },
+    /// The program compiles and does not link.
+    #[error("the program does not link: {}", unlinked::told(.undefined))]
+    Unlinked {
+        /// What the linker said.
+        messages: String,
+        /// What nobody defines.
+        undefined: Vec<Undefined>,
+    },
     /// The program cannot be built or started.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
@@ -110,7 +119,9 @@ impl RunError {
     /// What the compiler said, if it was the compiler.
     pub fn compiler_messages(&self) -> Option<&str> {
         match self {
-            RunError::Execute(ExecuteError::Compile { messages, .. }) => Some(messages),
+            RunError::Execute(ExecuteError::Compile { messages, .. }) | RunError::Unlinked { messages, .. } => {
+                Some(messages)
+            }
             _ => None,
         }
     }
@@ -207,9 +218,10 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
     let scratch = prepared.scratch;
     let backend = request.backend;
     let program = match backend {
-        Backend::Cpu => cpu::build(&units, &request.build, &scratch, stop)?,
-        Backend::Cuda => cuda::build(&units, &request.build, &scratch, stop)?,
+        Backend::Cpu => cpu::build(&units, &request.build, &scratch, stop),
+        Backend::Cuda => cuda::build(&units, &request.build, &scratch, stop),
     };
+    let program = program.map_err(|error| not_built(error, request))?;
     let program = Executable::Program(backend, program);
     let notes = prepared.set_aside.iter().map(|path| {
         format!("{}: its `main` is set aside, since a launch description stands for the program", path.display())
@@ -217,6 +229,16 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
     let notes = notes.collect();
     let left_out = files.iter().flat_map(left_out).collect();
     Ok(Built { program, files, scratch, left_out, notes })
+}
+
+/// Why a program was not built, with what its linker lacks.
+fn not_built(error: ExecuteError, request: &Request) -> RunError {
+    let ExecuteError::Compile { messages, .. } = &error else { return error.into() };
+    let undefined = unlinked::undefined(messages, &request.files, &request.build.include_dirs);
+    if undefined.is_empty() {
+        return error.into();
+    }
+    RunError::Unlinked { messages: messages.clone(), undefined }
 }
 
 /// Instruments OpenCL kernels and compares them with their launches.
