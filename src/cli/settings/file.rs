@@ -28,6 +28,7 @@ pub(super) enum Value {
     Rules(Vec<RuleId>),
     Levels(Vec<(RuleId, String)>),
     ByPattern(Vec<(Pattern, Vec<String>)>),
+    Paths(Vec<(String, String)>),
 }
 
 /// A pattern of paths, as typed and as it matches.
@@ -200,6 +201,17 @@ impl Text<'_> {
                     Ok((self.pattern(pattern, at)?, vec![language.to_owned()]))
                 };
                 Value::ByPattern(pairs(value)?.into_iter().map(language).collect::<Found<_>>()?)
+            }
+            Kind::PathsByFormat => {
+                let path = |(format, value): (&str, &Spanned<DeValue<'_>>)| {
+                    let at = value.span().start;
+                    self.is_taken(named("format").expect("it is one of the keys"), format, at)?;
+                    let path = text(value.get_ref(), at)?;
+                    // Standard output is nobody's file.
+                    let path = if path == "-" { path.to_owned() } else { self.path(path) };
+                    Ok((format.to_owned(), path))
+                };
+                Value::Paths(pairs(value)?.into_iter().map(path).collect::<Found<_>>()?)
             }
         })
     }

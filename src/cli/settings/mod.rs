@@ -5,7 +5,7 @@
 //! - [`show`]: `--show-settings`, `--settings-schema`.
 //!
 //! Of each file that is checked the nearest `raceproof.toml` counts, upward from its directory; of the run as a whole (`fail-on`,
-//! `baseline`, `jobs`) that of the working directory. `--config` stands above it, and what is typed above that. A key that
+//! `baseline`, `format`, `output`, `jobs`) that of the working directory. `--config` stands above it, and what is typed above that. A key that
 //! stands for an option is read as if that option had been typed: what it means is said once, in [`super::options`].
 //!
 //! Guarantees: an error names the file, the line and the column. Deliberately absent: inheritance between files.
@@ -16,7 +16,7 @@ mod table;
 
 pub(super) use show::{schema, show};
 
-use super::args::{CheckArgs, Cli, Command as Typed};
+use super::args::{CheckArgs, Cli, Command as Typed, Destination};
 use crate::diagnostic::{RuleId, Severity};
 use crate::driver::rules::RuleSettings;
 use anyhow::{Context, Result, anyhow};
@@ -168,6 +168,12 @@ impl Sources {
         self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
+    /// Whether `--output FORMAT=-` says what standard output gets.
+    fn types_standard_output(&self) -> bool {
+        let mut typed = self.matches.get_many::<Destination>("output").into_iter().flatten();
+        self.is_typed("output") && typed.any(|destination| destination.path.as_os_str() == "-")
+    }
+
     /// Whether something else that is typed takes the place of an option.
     fn is_overruled(&self, id: &str) -> bool {
         let typed = |ids: &[&str]| ids.iter().any(|id| self.is_typed(id));
@@ -178,6 +184,7 @@ impl Sources {
             "any_launch" => typed(&["any_launch", "contracts"]),
             "block_dim" | "grid_dim" | "params" => typed(&[id, "contracts", "launches"]),
             "baseline" => typed(&["baseline", "write_baseline"]),
+            "format" => typed(&["format"]) || self.types_standard_output(),
             _ => self.is_typed(id),
         }
     }
@@ -230,7 +237,9 @@ impl Sources {
             Value::Switch(true) => argument.get_long().map(|long| format!("--{long}")).into_iter().collect(),
             Value::Texts(texts) if option == "fail_on" => vec![with(&texts.join(","))],
             Value::Texts(texts) => texts.iter().map(|text| with(text)).collect(),
-            Value::Pairs(pairs) => pairs.iter().map(|(name, value)| with(&format!("{name}={value}"))).collect(),
+            Value::Pairs(pairs) | Value::Paths(pairs) => {
+                pairs.iter().map(|(name, value)| with(&format!("{name}={value}"))).collect()
+            }
             Value::Switch(false) | Value::Patterns(_) | Value::Rules(_) | Value::Levels(_) | Value::ByPattern(_) => {
                 Vec::new()
             }

@@ -4,7 +4,7 @@
 
 use super::Sources;
 use super::file::{Setting, Value, taken};
-use super::table::{KEYS, Key, Kind, LEVELS, Reach};
+use super::table::{KEYS, Key, Kind, LEVELS, Reach, named};
 use crate::diagnostic::RuleId;
 use anyhow::Result;
 use clap::CommandFactory;
@@ -32,7 +32,7 @@ pub(in crate::cli) fn show(sources: &Sources, file: Option<&Path>) -> Result<Str
 fn origins(sources: &Sources, key: &Key, setting: Option<&Setting>) -> Vec<(String, String)> {
     let typed = key.option.filter(|id| sources.is_typed(id)).and_then(|id| sources.matches.get_raw(id));
     let typed: Option<Vec<String>> = typed.map(|all| all.map(|it| it.to_string_lossy().into_owned()).collect());
-    let is_list = matches!(key.kind, Kind::Paths | Kind::Texts | Kind::Integers);
+    let is_list = matches!(key.kind, Kind::Paths | Kind::Texts | Kind::Integers | Kind::PathsByFormat);
     let mut all = Vec::new();
     if let Some(setting) = setting.filter(|_| key.option.is_none_or(|id| !sources.is_overruled(id))) {
         all.push((written(&setting.value), setting.place.clone()));
@@ -52,7 +52,11 @@ fn origins(sources: &Sources, key: &Key, setting: Option<&Setting>) -> Vec<(Stri
             .unwrap_or_default();
         let value = match (key.kind, defaults.as_slice()) {
             (Kind::Switch, _) => "false".to_owned(),
-            (Kind::Integers | Kind::Levels | Kind::RulesByPattern | Kind::LanguagesByPattern, []) => "{}".to_owned(),
+            (
+                Kind::Integers | Kind::Levels | Kind::RulesByPattern | Kind::LanguagesByPattern | Kind::PathsByFormat,
+                [],
+            ) => "{}".to_owned(),
+            (_, []) if key.name == "format" => quoted("text"),
             (Kind::Paths | Kind::Texts | Kind::Patterns, []) => "[]".to_owned(),
             (Kind::Rules, []) if key.name == "ignore" => "[]".to_owned(),
             (Kind::Rules, []) => list(&RuleId::ALL.map(|rule| rule.name().to_owned())),
@@ -94,6 +98,7 @@ fn written(value: &Value) -> String {
         Value::Patterns(all) => list(&all.iter().map(|pattern| pattern.text.clone()).collect::<Vec<_>>()),
         Value::Rules(rules) => list(&rules.iter().map(|rule| rule.name().to_owned()).collect::<Vec<_>>()),
         Value::Levels(levels) => table(levels.iter().map(|(rule, level)| (rule.name().to_owned(), quoted(level)))),
+        Value::Paths(paths) => table(paths.iter().map(|(format, path)| (format.clone(), quoted(path)))),
         Value::ByPattern(all) => table(all.iter().map(|(pattern, values)| (pattern.text.clone(), list(values)))),
     }
 }
@@ -102,9 +107,11 @@ fn written(value: &Value) -> String {
 pub(in crate::cli) fn schema() -> String {
     let command = super::Cli::command();
     let rules: Vec<&str> = RuleId::ALL.iter().map(|rule| rule.name()).collect();
+    let check = command.find_subcommand("check");
+    let formats = named("format").and_then(|key| Some(taken(key, check?))).unwrap_or_default();
     let mut properties = Map::new();
     for key in &KEYS {
-        let values = command.find_subcommand("check").map(|check| taken(key, check)).unwrap_or_default();
+        let values = check.map(|check| taken(key, check)).unwrap_or_default();
         let text = || if values.is_empty() { json!({"type": "string"}) } else { json!({"enum": values}) };
         let list = |items: Json| json!({"type": "array", "items": items});
         let mut property = match key.kind {
@@ -126,6 +133,11 @@ pub(in crate::cli) fn schema() -> String {
             }
             Kind::LanguagesByPattern => {
                 json!({"type": "object", "additionalProperties": {"enum": ["cuda", "hip", "opencl"]}})
+            }
+            Kind::PathsByFormat => {
+                let path = |format: String| (format, json!({"type": "string"}));
+                let paths = formats.iter().cloned().map(path);
+                json!({"type": "object", "properties": paths.collect::<Map<_, _>>(), "additionalProperties": false})
             }
         };
         property["description"] = json!(key.about);

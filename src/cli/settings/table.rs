@@ -2,7 +2,7 @@
 //!
 //! This table is what is parsed, what the schema says and what `--show-settings` lists.
 //!
-//! Deliberately absent: values that only make sense for one run (`--kernel`, `--fix`, `--format`).
+//! Deliberately absent: values that only make sense for one run (`--kernel`, `--fix`, `--quiet`).
 
 /// What a key holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(super) enum Kind {
     RulesByPattern,
     /// A language for each pattern of paths.
     LanguagesByPattern,
+    /// A path for each format of reports.
+    PathsByFormat,
 }
 
 /// How wide a key reaches.
@@ -71,7 +73,7 @@ const fn alone(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub(super) const LEVELS: [&str; 4] = ["error", "warning", "note", "off"];
 
 /// All keys, in the order in which they are listed.
-pub(super) const KEYS: [Key; 31] = [
+pub(super) const KEYS: [Key; 33] = [
     of_files("include-dirs", Kind::Paths, "include_dirs", "Directories that are searched for quoted includes"),
     of_files("defines", Kind::Texts, "defines", "Macros, as NAME or NAME=VALUE"),
     of_files("build", Kind::Path, "build", "The directory of a build, with its compile_commands.json"),
@@ -106,6 +108,8 @@ pub(super) const KEYS: [Key; 31] = [
     alone("per-file-ignores", Kind::RulesByPattern, "Rules whose findings are left out, by patterns of paths"),
     of_run("fail-on", Kind::Texts, "fail_on", "What makes the exit code 1"),
     of_run("baseline", Kind::Path, "baseline", "The findings that are known already"),
+    of_run("format", Kind::Text, "format", "How results are written to standard output"),
+    of_run("output", Kind::PathsByFormat, "output", "Files that get a report each, by the format of that"),
     of_run("jobs", Kind::Number, "jobs", "Files that are checked at once"),
 ];
 
