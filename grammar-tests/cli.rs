@@ -70,7 +70,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    fn of(output: &Output) -> Seen {
+    pub(crate) fn of(output: &Output) -> Seen {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
         Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }

@@ -1,4 +1,8 @@
 //! `raceproof.toml` through the real binary: which file counts, what each key does, what is wrong with it and where.
+//!
+//! - [`effects`]: what each key does.
+
+mod effects;
 
 use crate::cli::{Place, Seen};
 use serde_json::Value;
