@@ -836,3 +836,59 @@ fn the_five_thousandth_kernel_counts() {
     let seen = place.run(&arguments).expect(1);
     assert!(seen.out.starts_with("k.cu:5000:"), "{}", seen.out);
 }
+
+/// A directory gives the same fixes as its files do, one by one.
+#[test]
+fn fixes_of_a_directory_are_those_of_its_files() {
+    let other = MENDABLE.replace("void k(", "void other(").replace("s[63 - threadIdx.x]", "s[threadIdx.x ^ 1]");
+    let place = Place::with(&[("a.cu", MENDABLE), ("sub/b.cu", &other), ("free.cu", FREE)]);
+    let check = |path: &str| place.run(&["check", path, "--front", "tree-sitter", "--format", "json"]).json();
+    let fixes = |report: &serde_json::Value| -> Vec<serde_json::Value> {
+        let files = report["files"].as_array().unwrap().iter().flat_map(|file| file["kernels"].as_array().unwrap());
+        files.flat_map(|kernel| kernel["findings"].as_array().unwrap()).map(|it| it["fix"].clone()).collect()
+    };
+    let each = [check("a.cu"), check("free.cu"), check("sub/b.cu")].iter().flat_map(fixes).collect::<Vec<_>>();
+    assert!(each.len() == 2 && each.iter().all(|fix| fix["edits"][0]["text"].is_string()), "{each:#?}");
+    assert_eq!(fixes(&check(".")), each);
+    let told = place.run(&["check", ".", "--front", "tree-sitter"]).expect(1).out;
+    assert_eq!(told.matches("fix: insert `__syncthreads();` before line 5").count(), 2, "{told}");
+}
+
+/// Comments of a header are told with whichever unit meets them first, and kernels in texts of C++ are a part of their file.
+#[test]
+fn fixes_are_written_wherever_they_stand() {
+    let opencl = "kernel void k(global int *x, local int *s) {\n  s[get_local_id(0)] = 1;\n  x[get_global_id(0)] = s[get_local_size(0) - 1 - get_local_id(0)];\n}\n";
+    let idle = "// raceproof: ignore[data-race] long gone\n";
+    let header = format!(
+        "#ifdef ONE\n{idle}__device__ inline int one() {{ return 1; }}\n#else\n{idle}__device__ inline int one() {{ return 2; }}\n#endif\n"
+    );
+    let unit = |define: &str, name: &str| {
+        format!("{define}#include \"h.h\"\n{}", FREE.replace("free_k", name).replace("= 1", "= one()"))
+    };
+    let place = Place::with(&[
+        ("h.h", &header),
+        ("a.cu", &unit("#define ONE\n", "a")),
+        ("b.cu", &unit("", "b")),
+        ("t.cpp", &format!("const char *text = R\"(\n{opencl})\";\n")),
+        (
+            "part.cu",
+            &format!(
+                "{idle}__global__ void fill(float *a) {{ if (threadIdx.x < W) a[blockIdx.x * W + threadIdx.x] = 1; }}\n"
+            ),
+        ),
+        ("whole.cu", &format!("{idle}#define W 64\n#include \"part.cu\"\n{MENDABLE}")),
+    ]);
+    let seen = place.run(&["check", ".", "--fix", "--front", "tree-sitter"]).expect(0);
+    assert!(!seen.err.contains("error"), "{}", seen.err);
+    let text = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+    for name in ["h.h", "part.cu", "whole.cu"] {
+        assert!(!text(name).contains("long gone"), "{name}: {}", text(name));
+    }
+    assert!(text("whole.cu").contains("    __syncthreads();\n    x["), "{}", text("whole.cu"));
+    let with = "  s[get_local_id(0)] = 1;\n  barrier(CLK_LOCAL_MEM_FENCE);\n";
+    assert!(
+        text("t.cpp").starts_with("const char *text = R\"(\nkernel") && text("t.cpp").contains(with),
+        "{}",
+        text("t.cpp")
+    );
+}

@@ -44,9 +44,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         options.workload.cache = super::cache::store(&args.work.cache)?;
     }
     options.headers = headers(args.source.headers, &args.paths);
-    // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
-    let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
-    options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
+    options.fixes = Fixes::Suggest;
     options.hints = if args.proof.hints { Hints::Give } else { Hints::Omit };
     options.evidence = Evidence {
         reproductions: if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit },
