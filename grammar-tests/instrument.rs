@@ -1,4 +1,8 @@
 //! Instrumented text: what stands where an access was, and what stays as it was.
+//!
+//! - [`by_hand`]: the commands at its head.
+
+mod by_hand;
 
 use crate::support::draw::part;
 use crate::support::tier::tiers;

@@ -1,6 +1,7 @@
 //! OpenCL: what instrumented kernels look like, and what a run of them on a real driver shows.
 
 mod annotations;
+mod by_hand;
 mod cover;
 mod data_flow;
 mod fixtures;

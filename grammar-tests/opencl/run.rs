@@ -49,7 +49,7 @@ pub(super) fn has_driver() -> bool {
     })
 }
 
-fn arg(name: &str, value: &str) -> (String, String) {
+pub(super) fn arg(name: &str, value: &str) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 

@@ -234,6 +234,9 @@ pub(super) struct InstrumentArgs {
     /// What will build and run it
     #[arg(long, value_enum, default_value_t = InstrumentBackend::Cpu)]
     pub(super) backend: InstrumentBackend,
+    /// Write the files that it is built with into this directory, too; its first lines say how
+    #[arg(long, value_name = "DIR")]
+    pub(super) runtime: Option<PathBuf>,
     #[command(flatten)]
     pub(super) source: SourceArgs,
 }

@@ -2,6 +2,7 @@
 //!
 //! Always by the built-in front end: the edits need the tokens of every node.
 
+pub use crate::execute::by_hand::{Subject, commands, write_runtime};
 pub use crate::instrument::{Backend, Purpose};
 
 use super::Options;

@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: reading or judging logs, and any other program than the one that was asked for.
 
+pub mod by_hand;
 pub mod cases;
 pub mod cpu;
 pub mod cuda;

@@ -23,6 +23,10 @@ pub(super) struct Source {
     pub(super) first_point: usize,
 }
 
+/// What every unit is compiled with. CUDA code looks at one object through pointers of several types, which device compilers let
+/// pass.
+pub(in crate::execute) const FLAGS: [&str; 6] = ["-std=gnu++17", "-O2", "-w", "-fno-strict-aliasing", "-x", "c++"];
+
 /// Programs that are tried, in this order, if CXX names none.
 const COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
 
@@ -81,9 +85,7 @@ pub(in crate::execute) fn compile_library(
 }
 
 fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsString> {
-    // CUDA code looks at one object through pointers of several types, which device compilers let pass.
-    let mut arguments: Vec<OsString> =
-        ["-std=gnu++17", "-O2", "-w", "-fno-strict-aliasing", "-x", "c++"].map(OsString::from).into();
+    let mut arguments: Vec<OsString> = FLAGS.map(OsString::from).into();
     arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
     arguments.push(format!("-DRACEPROOF_FIRST_POINT={}", source.first_point).into());
     match options.logging {

@@ -6,7 +6,7 @@
 mod compiler;
 mod refused;
 
-pub(super) use compiler::compile_library;
+pub(super) use compiler::{FLAGS, compile_library};
 
 use super::ExecuteError;
 use super::program::parent;

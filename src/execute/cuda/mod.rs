@@ -27,6 +27,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What every unit is compiled with.
+pub(super) const FLAGS: [&str; 3] = ["-std=c++17", "-O2", "-w"];
+/// What many programs are built with, and no program minds.
+const ACCEPTED: [&str; 2] = ["--extended-lambda", "--expt-relaxed-constexpr"];
+/// Logging takes registers; with more than these a block of 1024 threads could no longer be launched.
+const REGISTERS: &str = "-maxrregcount=64";
+/// What a unit with kernels that log is compiled with besides.
+pub(super) const DEVICE_FLAGS: [&str; 3] = [ACCEPTED[0], ACCEPTED[1], REGISTERS];
+
 /// A unit as nvcc gets it.
 struct Source {
     path: PathBuf,
@@ -116,15 +125,13 @@ fn architectures() -> Result<Vec<OsString>, ExecuteError> {
 }
 
 fn common(scratch: &Scratch, source: &Source, options: &BuildOptions, architectures: &[OsString]) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = ["-std=c++17", "-O2", "-w"].map(OsString::from).into();
+    let mut arguments: Vec<OsString> = FLAGS.map(OsString::from).into();
     if source.language == "cu" {
         arguments.extend(architectures.iter().cloned());
-        // What many programs are built with, and no program minds.
-        arguments.extend(["--extended-lambda", "--expt-relaxed-constexpr"].map(OsString::from));
+        arguments.extend(ACCEPTED.map(OsString::from));
     }
     if options.logging == Logging::Full {
-        // Logging takes registers; with more than these a block of 1024 threads could no longer be launched.
-        arguments.push("-maxrregcount=64".into());
+        arguments.push(REGISTERS.into());
     }
     if options.logging == Logging::Plain {
         arguments.push("-DRACEPROOF_PLAIN".into());
