@@ -89,10 +89,12 @@ int main() {
 }
 ";
     let place = Place::with(&[("k.cu", text)]);
-    let seen = place.run(&["adequacy", "k.cu", "--time", "5", "--schedules", "6", "--mutants", "4"]);
+    let arguments = ["adequacy", "k.cu", "--time", "5", "--schedules", "6", "--mutants", "4", "--output", "found"];
+    let seen = place.run(&arguments);
     assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
     assert!(seen.out.contains("gives something else in last"), "{}", seen.out);
-    let page = std::fs::read_to_string(place.path().join("adequacy.out/adequacy.html")).unwrap();
+    assert!(!place.path().join("adequacy.out").exists());
+    let page = std::fs::read_to_string(place.path().join("found/adequacy.html")).unwrap();
     assert!(page.contains("What depends on the schedule"), "{page}");
     let seen = place.run(&["adequacy", "--opencl-host", "--", "./program"]);
     assert_eq!((seen.code, seen.err.contains("cover --opencl-host")), (Some(2), true), "{}", seen.err);

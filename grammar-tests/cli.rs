@@ -1,9 +1,11 @@
 //! The real binary: exit codes, formats, odd input.
 //!
+//! - [`options`]: that each of them has a test.
 //! - [`outputs`]: where reports go, and what each format is of a real run.
 //! - [`schemas`]: what others hold our formats against.
 //! - [`shards`]: runs that are divided, and put together again.
 
+mod options;
 mod outputs;
 mod schemas;
 mod shards;

@@ -503,3 +503,33 @@ fn a_program_that_fails_by_itself_measures_nothing() {
         assert!(seen.err.contains(what), "{}", seen.err);
     }
 }
+
+/// What a campaign has detected, a later one on a changed program takes over; that a mutant has too little time is a usage error.
+#[test]
+fn what_was_detected_before_is_not_tried_again() {
+    if !runs() {
+        return;
+    }
+    let program = "__global__ void k(int *x) { x[threadIdx.x] = threadIdx.x + 1; }
+int main() {
+  int *x, h[4];
+  cudaMalloc(&x, sizeof h);
+  k<<<1, 4>>>(x);
+  cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+  return h[3] != 4;
+}
+";
+    let place = Place::with(&[("k.cu", program)]);
+    let options = ["k.cu", "--operators", "arithmetic-replaced", "--repetitions", "1", "--timeout-multiplier", "2"];
+    mutate(&place, &options);
+    let killed = |mutants: &[Value]| mutants.iter().filter(|mutant| text(mutant, "status") == "killed").count();
+    let before = outcomes(&place, "mutants.out");
+    assert!(killed(&before) > 0, "{before:#?}");
+    place.put("k.cu", format!("// Another line.\n{program}").as_bytes());
+    mutate(&place, &[&options[..], &["--iterate"]].concat());
+    let after = outcomes(&place, "mutants.out");
+    let known =
+        after.iter().filter(|mutant| mutant.to_string().contains("one like it was detected before (--iterate)"));
+    assert_eq!((known.count(), killed(&after)), (killed(&before), killed(&before)), "{after:#?}");
+    mutate(&place, &["k.cu", "--timeout-multiplier", "0.5"]).expect(2).complains("--timeout-multiplier takes a factor");
+}

@@ -85,11 +85,11 @@ fn replays(_: &Place, seen: &Seen) -> String {
     (rules > 1_000).to_string()
 }
 
-/// Whether more than a million steps were counted in all.
+/// Whether more than four million steps were counted in all: the kernel takes a third of those with little effort.
 fn tries_hard(_: &Place, seen: &Seen) -> String {
     let stages = kernel(seen)["stages"].as_array().unwrap().clone();
     let all: u64 = stages.iter().map(|stage| stage["work"].as_u64().unwrap()).sum();
-    (all > 2_000_000).to_string()
+    (all > 4_000_000).to_string()
 }
 
 fn complaint(_: &Place, seen: &Seen) -> String {
@@ -221,10 +221,7 @@ const ROWS: &[Row] = &[
         "any-launch",
         "any-launch = true",
         &["--any-launch"],
-        &[(
-            "k.cu",
-            "__global__ void k(int *x) { x[threadIdx.x] = threadIdx.x; }\nvoid f(int n) { k<<<n, 64>>>(0); }\n",
-        )],
+        &[("k.cu", "__global__ void k(int *x) { x[blockIdx.x * 64 + threadIdx.x] = threadIdx.x; }\n")],
         ["race-free", "racy"],
     ),
     Row {
@@ -424,17 +421,25 @@ fn every_key_does_what_its_option_does() {
     let keys: BTreeSet<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     let rows: BTreeSet<&str> = ROWS.iter().map(|row| row.key).collect();
     assert_eq!(rows, keys, "a key has no row, or a row has no key");
+    let mut wrong = Vec::new();
     for row in ROWS {
         let [without, with] = row.expected;
+        let mut expect = |settings: &[&str], typed: &[&str], expected: &str| {
+            let found = seen(row, settings, typed);
+            if found != expected {
+                wrong.push(format!("{} with {settings:?} {typed:?}: `{found}` and not `{expected}`", row.key));
+            }
+        };
         // To wait for the solver as long as nobody says otherwise takes too long.
         if row.key != "solver-timeout" {
-            assert_eq!(seen(row, &[], &[]), without, "{}: without", row.key);
+            expect(&[], &[], without);
         }
-        assert_eq!(seen(row, &[row.line], &[]), with, "{}: with `{}`", row.key, row.line);
+        expect(&[row.line], &[], with);
         if !row.typed.is_empty() {
-            assert_eq!(seen(row, &[], row.typed), with, "{}: with {:?}", row.key, row.typed);
+            expect(&[], row.typed, with);
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

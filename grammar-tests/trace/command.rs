@@ -157,3 +157,19 @@ fn without_parquet_an_export_says_how_to_get_it() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--features parquet"));
 }
+
+/// Excerpts are coloured; what has none is plain, whatever is asked for.
+#[test]
+fn colours_are_there_if_they_are_asked_for() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let log = logged(RACY);
+    std::fs::write(directory.path().join("a.cu"), "x = a[i];\ny[i] = 1;\n").expect("a file can be written");
+    for (command, has_excerpts) in [("check", true), ("info", false)] {
+        let is_coloured = |when: &str| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_raceproof"));
+            program.args(["trace", command]).arg(&log).args(["--color", when]).current_dir(directory.path());
+            String::from_utf8_lossy(&program.output().expect("raceproof runs").stdout).contains('\u{1b}')
+        };
+        assert_eq!(["never", "auto", "always"].map(is_coloured), [false, false, has_excerpts], "{command}");
+    }
+}
