@@ -272,6 +272,12 @@ fn usage_errors_exit_with_two_and_say_what_to_do() {
     place.run(&[]).expect(2);
     place.run(&["check", "none.cu"]).expect(2).complains("none.cu");
     place.run(&["check", "free.cu", "--kernel", "nobody"]).expect(2).complains("no kernel named `nobody` in free.cu");
+    let meant = "no kernel named `fre_k` in free.cu; did you mean `free_k`?";
+    place.run(&["check", "free.cu", "--kernel", "fre_k"]).expect(2).complains(meant);
+    place.run(&["contracts", "free.cu", "--kernel", "fre_k"]).expect(2).complains(meant);
+    place.run(&["show", "calculus", "free.cu", "--kernel", "fre_k"]).expect(2).complains(meant);
+    let searched = ["generate", "free.cu", "--kernel", "fre_k", "--output", "inputs"];
+    place.run(&searched).expect(2).complains("did you mean `free_k`?");
     place.run(&["check", "free.cu", "--param", "n"]).expect(2).complains("n=64");
     place.run(&["check", "free.cu", "--param", "m=64"]).expect(2).complains("named `m`: free_k has none");
     place.run(&["check", "free.cu", "-D", "1x"]).expect(2).complains("NAME=VALUE");
@@ -474,6 +480,34 @@ fn rules_are_listed_and_explained() {
     for rule in raceproof::diagnostic::RuleId::ALL {
         assert!(listing.contains(rule.name()), "{listing}");
         assert!(place.run(&["explain", rule.name()]).expect(0).out.starts_with(&format!("# {}\n", rule.name())));
+    }
+}
+
+#[test]
+fn all_words_of_reports_are_listed_and_explained() {
+    let place = Place::with(&[("odd.cu", UNKNOWN), ("racy.cu", RACY)]);
+    let listing = place.run(&["explain"]).expect(0).out;
+    for word in raceproof::driver::words::Word::all() {
+        let name = word.name();
+        assert!(listing.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {listing}");
+        assert!(place.run(&["explain", name]).expect(0).out.starts_with(&format!("# {name}\n")), "{name}");
+    }
+    place.run(&["explain", "unknown-loop-count"]).expect(0);
+    // What a run prints before its messages, and its verdicts, as they stand there.
+    let said = place.run(&["check", ".", "--no-cache"]).expect(1).out;
+    let tags: Vec<&str> = said.lines().filter_map(|line| line.split_once("]: ")).map(|(tag, _)| tag).collect();
+    assert!(tags.contains(&"note[unknown") && tags.contains(&"error[data-race"), "{said}");
+    for tag in tags {
+        place.run(&["explain", &format!("{tag}]")]).expect(0);
+    }
+    let report = place.run(&["check", ".", "--format", "json"]).expect(1).json();
+    for kernel in report["files"].as_array().unwrap().iter().flat_map(|file| file["kernels"].as_array().unwrap()) {
+        for field in ["race", "divergence", "front", "scope"] {
+            let word = &kernel[field];
+            if let Some(word) = word.as_str().or(word["kind"].as_str()) {
+                place.run(&["explain", word]).expect(0);
+            }
+        }
     }
 }
 

@@ -182,7 +182,12 @@ fn equal_seeds_give_equal_files_and_what_cannot_be_searched_is_refused() {
     let seen = generate(&place, &["k.cu", "other.cu", "--output", "c"]);
     assert!(seen.out.contains("other: not searched: it stands in other.cu"), "{}{}", seen.out, seen.err);
     let seen = generate(&place, &["k.cu", "--kernel", "missing"]);
-    assert_eq!((seen.code, seen.err.contains("no kernel was searched")), (Some(2), true), "{}", seen.err);
+    assert_eq!(
+        (seen.code, seen.err.contains("no kernel named `missing` in the files given")),
+        (Some(2), true),
+        "{}",
+        seen.err
+    );
 }
 
 #[test]

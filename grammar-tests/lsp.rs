@@ -119,6 +119,9 @@ fn an_explanation_is_opened_and_a_wrong_rule_is_refused() {
     editor.request("workspace/executeCommand", explain("data-race"));
     let asked = editor.asked_by_server("window/showDocument");
     assert!(asked["uri"].as_str().unwrap().ends_with("/data-race.md"), "{asked}");
+    editor.request("workspace/executeCommand", explain("unknown"));
+    let asked = editor.asked_by_server("window/showDocument");
+    assert!(asked["uri"].as_str().unwrap().ends_with("/unknown.md"), "{asked}");
     let refused = editor.refused("workspace/executeCommand", explain("data-rice"));
     assert!(refused["message"].as_str().unwrap().contains("data-rice"), "{refused}");
     editor.end();

@@ -78,6 +78,7 @@ fn file(path: &str, language: Language, sources: SourceMap, kernels: Vec<KernelR
         kernels,
         diagnostics: Vec::new(),
         comments: Vec::new(),
+        unasked: Vec::new(),
         spent: Spent::default(),
         sources,
     };

@@ -122,5 +122,39 @@ fn who_mistypes_a_rule_or_an_operator_is_told_what_is_near() {
     let place = Place::with(&[]);
     place.run(&["explain", "data-rcae"]).expect(2).complains("did you mean `data-race`?");
     place.run(&["explain", "barrier-delaid"]).expect(2).complains("did you mean `barrier-delayed`?");
-    place.run(&["explain", "tile"]).expect(2).complains("lists all rules");
+    place.run(&["explain", "possible-racy"]).expect(2).complains("did you mean `possibly-racy`?");
+    place.run(&["explain", "unkown"]).expect(2).complains("did you mean `unknown`?");
+    place.run(&["explain", "a rather odd thing"]).expect(2).complains("lists all of them");
+}
+
+/// What a run writes to a terminal of so many columns, which `script` is for it.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(place: &Place, columns: usize, arguments: &str) -> String {
+    let run = format!("stty cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_raceproof"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &run, "/dev/null"]).current_dir(place.path()).stdin(std::process::Stdio::null());
+    let output = command.output().expect("script is there (util-linux)");
+    String::from_utf8_lossy(&output.stdout).replace('\r', "")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pages_fit_into_a_terminal_and_are_as_they_are_elsewhere() {
+    let place = Place::with(&[]);
+    let plain = place.run(&["explain", "data-dependent-index"]).expect(0).out;
+    assert_eq!(plain, raceproof::driver::rule_page(raceproof::diagnostic::RuleId::DataDependentIndex));
+    let narrow = on_a_terminal(&place, 60, "explain data-dependent-index");
+    let mut is_code = false;
+    for line in narrow.lines() {
+        is_code ^= line.starts_with("```");
+        assert!(is_code || line.chars().count() <= 60, "{line}");
+    }
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&plain));
+    for code in plain.split("\n```").skip(1).step_by(2) {
+        assert!(narrow.contains(code), "{code}");
+    }
+    // Nobody reads lines that are as wide as the widest screens.
+    let wide = on_a_terminal(&place, 300, "explain");
+    assert!(wide.lines().all(|line| line.chars().count() <= 100), "{wide}");
 }

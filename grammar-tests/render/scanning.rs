@@ -5,7 +5,7 @@ use super::{clean, file, one_file, place, race, scatter, shift, span};
 use raceproof::diagnostic::render::{github, gitlab, sarif};
 use raceproof::diagnostic::report::{Finding, Fix, FixEdit, PlaceAccess, Report};
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
-use raceproof::driver::rule_page;
+use raceproof::driver::{page_of, rule_page};
 use raceproof::source::{Language, Span};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn github_of(report: &Report) -> String {
 
 fn sarif_of(report: &Report) -> Value {
     let mut out = Vec::new();
-    sarif::render(report, &rule_page, &mut out).unwrap();
+    sarif::render(report, &page_of, &mut out).unwrap();
     let log: Value = serde_json::from_slice(&out).unwrap();
     is_valid(&log);
     log
@@ -204,6 +204,7 @@ fn every_rule_is_described_by_its_page() {
     let expected: Vec<&str> = RuleId::ALL.into_iter().map(RuleId::name).chain(["unknown"]).collect();
     assert_eq!(names, expected);
     assert_eq!(rules[0]["help"]["markdown"], rule_page(RuleId::DataRace));
+    assert_eq!(rules.last().unwrap()["help"]["markdown"], page_of(None));
     let summary = rules[0]["shortDescription"]["text"].as_str().unwrap();
     assert!(summary.starts_with("Reports two threads") && summary.ends_with('.'), "{summary}");
     assert_eq!(rules[0]["name"], "DataRace");

@@ -41,6 +41,7 @@ use std::path::PathBuf;
 use verdict::Verdict;
 
 pub use known::Known;
+pub use possible_race::reason_name;
 
 /// What findings are made from.
 pub struct Context<'a> {

@@ -1,9 +1,17 @@
-//! The page of every rule, as `raceproof explain` prints it.
+//! The page of every rule, and of `unknown`, as `raceproof explain` prints it.
 //!
 //! A page is Markdown with fixed sections. Its code blocks that are marked `bad` or `ok` are tests: the first
 //! must be reported under the rule, the second must not.
 
 use crate::diagnostic::RuleId;
+
+/// The page of what is no finding: why no verdict was reached.
+const UNKNOWN: &str = include_str!("pages/unknown.md");
+
+/// The page of what something is reported under: a rule, or `unknown`, which is none.
+pub fn page_of(rule: Option<RuleId>) -> &'static str {
+    rule.map_or(UNKNOWN, page)
+}
 
 /// The page of `rule`.
 pub fn page(rule: RuleId) -> &'static str {
@@ -32,6 +40,13 @@ mod tests {
 
     /// Sections that some pages have besides.
     const OWN: &[&str] = &["## Contents that race", "## The last block"];
+
+    #[test]
+    fn unknown_has_a_page_without_examples() {
+        let page = page_of(None);
+        assert!(page.starts_with("# unknown\n\n## What it does\n") && !page.contains("```"));
+        assert_eq!(page_of(Some(RuleId::Parse)), super::page(RuleId::Parse));
+    }
 
     #[test]
     fn every_page_is_titled_by_its_rule_and_has_all_sections() {

@@ -126,10 +126,14 @@ pub(super) fn rule(reasons: &[Reason]) -> RuleId {
 }
 
 pub(super) fn reasons(reasons: &[Reason]) -> Vec<FindingReason> {
-    reasons.iter().map(|reason| FindingReason { kind: kind(reason.kind).to_owned(), span: reason.span }).collect()
+    reasons
+        .iter()
+        .map(|reason| FindingReason { kind: reason_name(reason.kind).to_owned(), span: reason.span })
+        .collect()
 }
 
-fn kind(kind: ReasonKind) -> &'static str {
+/// The words that reports have for a reason.
+pub fn reason_name(kind: ReasonKind) -> &'static str {
     match kind {
         // That memory holds the pointer makes the index data.
         ReasonKind::DataDependentIndex | ReasonKind::UnknownPointer => "data-dependent index",

@@ -247,3 +247,35 @@ fn explain(why: &Open) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::pages::page_of;
+
+    #[test]
+    fn the_page_of_unknown_has_every_cause_of_an_open_question() {
+        let said = "SAID".to_owned();
+        let all = [
+            Open::NoRule,
+            Open::Budget,
+            Open::Refuted,
+            Open::NotExpressible(said.clone()),
+            Open::Solver(said),
+            Open::Vacuous,
+        ];
+        for open in all {
+            // Who adds a cause is led here by the compiler.
+            match open {
+                Open::NoRule | Open::Budget | Open::Refuted => {}
+                Open::NotExpressible(_) | Open::Solver(_) | Open::Vacuous => {}
+            }
+            let cause = explain(&open);
+            let told = page_of(None).lines().any(|line| {
+                let quoted = line.trim_start_matches("- ").split('`').skip(1).step_by(2);
+                quoted.map(|part| part.trim_start_matches("… ")).any(|part| part.len() > 12 && cause.contains(part))
+            });
+            assert!(told, "no line for: {cause}");
+        }
+    }
+}

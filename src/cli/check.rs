@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::progress::Bar;
 use super::settings::{self, Sources};
 use super::shard;
-use super::wanted::{kernels, kernels_missing, params_missing};
+use super::wanted::{kernels, kernels_missing, no_kernel, params_missing};
 use super::{baseline, changed, step_summary};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
@@ -27,7 +27,7 @@ use crate::work::{Spent, Stage, Tally};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs the command.
@@ -180,12 +180,7 @@ pub(super) fn problems(problems: &[Problem]) -> Exit {
 pub(super) fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
     let mut exit = Exit::Clean;
     for wanted in kernels_missing(&run.report, options) {
-        let files: Vec<&Path> = run.report.files.iter().map(|file| file.path.as_path()).take(2).collect();
-        let place = match files[..] {
-            [file] => format!("in {}", file.display()),
-            _ => "in the files given".to_string(),
-        };
-        complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
+        complain(&format!("--kernel: {}", no_kernel(wanted, &run.report)));
         exit = Exit::Usage;
     }
     exit

@@ -36,6 +36,7 @@ mod nvcc;
 mod options;
 mod output;
 mod outputs;
+mod paragraphs;
 mod plan;
 mod progress;
 mod run;

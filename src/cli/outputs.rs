@@ -11,7 +11,7 @@ use super::output::{color, complain, terminal_width, to_stdout};
 use crate::diagnostic::render::text::{Color, Fitted};
 use crate::diagnostic::render::{azure, concise, gcc, github, gitlab, json, junit, rdjson, sarif, text};
 use crate::diagnostic::report::Report;
-use crate::driver::rule_page;
+use crate::driver::page_of;
 use crate::source::disk::normalized;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
@@ -92,7 +92,7 @@ pub(super) fn write_report(
         Format::Gcc => gcc::render(report, out),
         Format::Json => json::render(report, out),
         Format::JsonLines => json::lines::render(report, out),
-        Format::Sarif => sarif::render(report, &rule_page, out),
+        Format::Sarif => sarif::render(report, &page_of, out),
         Format::Github => github::render(report, out),
         Format::Gitlab => gitlab::render(report, out),
         Format::Azure => azure::render(report, out),

@@ -19,7 +19,7 @@ use crate::diagnostic::shard::{Fingerprint, Shard};
 use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Input, Run, read};
 use crate::driver::repeats::statements;
-use crate::driver::{FrontEnd, rule_page};
+use crate::driver::{FrontEnd, page_of};
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
 use std::cmp::Reverse;
@@ -104,7 +104,7 @@ impl Share {
             statements: statements(&run.report),
         };
         match format {
-            Format::Sarif => sarif::render_shard(&run.report, &rule_page, &shard, out),
+            Format::Sarif => sarif::render_shard(&run.report, &page_of, &shard, out),
             _ => json::render_shard(&run.report, &shard, out),
         }
     }

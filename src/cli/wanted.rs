@@ -4,10 +4,24 @@
 
 use crate::diagnostic::report::{KernelReport, Report};
 use crate::driver::Options;
+use crate::driver::asked::{NoKernel, is_named};
+use std::path::Path;
 
 /// Names of `--kernel` that no kernel of the report has.
 pub(super) fn kernels_missing<'a>(report: &'a Report, options: &'a Options) -> impl Iterator<Item = &'a String> {
     options.kernels.iter().filter(|wanted| !kernels(report).any(|kernel| is_named(&kernel.name, wanted)))
+}
+
+/// What is said of a name that no kernel of the whole report has.
+pub(super) fn no_kernel(wanted: &str, report: &Report) -> NoKernel {
+    let files: Vec<&Path> = report.files.iter().map(|file| file.path.as_path()).take(2).collect();
+    let place = match files[..] {
+        [file] => format!("in {}", file.display()),
+        _ => "in the files given".to_owned(),
+    };
+    let asked = kernels(report).map(|kernel| kernel.name.as_str());
+    let others = report.files.iter().flat_map(|file| &file.unasked).map(String::as_str);
+    NoKernel::new(wanted, &place, asked.chain(others))
 }
 
 /// Names of `--param` that no kernel of the report has a parameter of.
@@ -19,20 +33,4 @@ pub(super) fn params_missing<'a>(report: &'a Report, options: &'a Options) -> im
 /// All kernels of a report.
 pub(super) fn kernels(report: &Report) -> impl Iterator<Item = &KernelReport> {
     report.files.iter().flat_map(|file| &file.kernels)
-}
-
-/// `wanted` may leave out namespaces.
-fn is_named(name: &str, wanted: &str) -> bool {
-    name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with("::"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_may_be_named_without_their_namespace() {
-        assert!(is_named("a::b::k", "k") && is_named("a::b::k", "b::k") && is_named("k", "k"));
-        assert!(!is_named("a::bk", "k") && !is_named("k", "a::k"));
-    }
 }

@@ -82,6 +82,9 @@ impl Severity {
     }
 }
 
+/// What stands in the place of a rule where something is told that is no finding: what was not decided.
+pub const UNKNOWN: &str = "unknown";
+
 /// The user-visible rules. Each has a page under `check/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RuleId {

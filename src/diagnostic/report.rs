@@ -40,6 +40,8 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
     /// The comments in its text, and in what that includes, that suppress findings.
     pub comments: Vec<Comment>,
+    /// Names of its kernels that were not asked for, for whoever asked for one that there is not.
+    pub unasked: Vec<String>,
     /// What it took beside its kernels; nothing unless timings were asked for.
     #[serde(skip)]
     pub spent: Spent,
@@ -114,6 +116,9 @@ pub struct Deciding {
     /// Names of the inputs that flow into addresses and guards: scalars, and arrays whose content does.
     pub inputs: Vec<String>,
 }
+
+/// The word before what a verdict relies on.
+pub const ASSUMING: &str = "assuming";
 
 /// Something that a verdict relies on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -654,6 +659,16 @@ impl Summary {
             Divergence::Divergent => self.divergent += 1,
             Divergence::PossiblyDivergent => self.possibly_divergent += 1,
             Divergence::Unknown => self.divergence_unknown += 1,
+        }
+    }
+}
+
+impl Determinism {
+    /// The words that users see.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Determinism::Deterministic => "deterministic",
+            Determinism::NotShown(_) => "not shown deterministic",
         }
     }
 }

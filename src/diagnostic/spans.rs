@@ -13,8 +13,18 @@ use crate::source::Span;
 
 /// Calls `change` with each place of a report, but for those of its sources.
 pub fn each_span(file: &mut FileReport, change: &mut impl FnMut(&mut Span)) {
-    let FileReport { path: _, language: _, front: _, parse: _, kernels, diagnostics, comments, spent: _, sources: _ } =
-        file;
+    let FileReport {
+        path: _,
+        language: _,
+        front: _,
+        parse: _,
+        kernels,
+        diagnostics,
+        comments,
+        unasked: _,
+        spent: _,
+        sources: _,
+    } = file;
     comments.iter_mut().for_each(|it| of_comment(it, change));
     diagnostics.iter_mut().for_each(|it| of_diagnostic(it, change));
     kernels.iter_mut().for_each(|it| of_kernel(it, change));

@@ -82,6 +82,9 @@ pub enum Hidden {
     },
 }
 
+/// The words that programs see for those who hide something.
+pub const HIDDEN_BY: [&str; 3] = ["comment", "baseline", "settings"];
+
 /// How much is hidden, by who hides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HiddenCounts {
@@ -117,9 +120,9 @@ impl Hidden {
     /// The word that programs see.
     pub fn name(&self) -> &'static str {
         match self {
-            Hidden::Comment { .. } => "comment",
-            Hidden::Baseline { .. } => "baseline",
-            Hidden::Settings { .. } => "settings",
+            Hidden::Comment { .. } => HIDDEN_BY[0],
+            Hidden::Baseline { .. } => HIDDEN_BY[1],
+            Hidden::Settings { .. } => HIDDEN_BY[2],
         }
     }
 }

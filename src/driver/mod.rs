@@ -10,6 +10,7 @@
 pub mod adequacy;
 pub mod amplify;
 mod architecture;
+pub mod asked;
 mod cache;
 pub mod changed;
 pub mod contract_file;
@@ -58,9 +59,10 @@ mod told;
 pub mod trace;
 mod units;
 mod unlinked;
+pub mod words;
 
 pub use crate::calculus::platform as limits;
-pub use crate::check::pages::page as rule_page;
+pub use crate::check::pages::{page as rule_page, page_of};
 pub use crate::front::clang::{Limits, Misled, Pool, Start, locate, misled, serve};
 pub use crate::preprocess::commands::CompileCommands;
 pub use crate::suppress::{baseline, rules};
@@ -84,6 +86,7 @@ use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span, embedded};
 use crate::suppress;
 use crate::work::{self, Spent, Stage, watched};
+use asked::is_named;
 use front::Kept;
 use memo::{Memo, Subject};
 use options::{Pictures, ProjectHeaders, Reproductions, Timings};
@@ -256,10 +259,19 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         kernels,
         diagnostics,
         comments,
+        unasked: unasked(program, options),
         spent: Spent::default(),
         sources: file.program.sources,
     };
     Checked { report, bugs, is_whole, drafts, pictured, incomplete: missed > 0, launches, misfits }
+}
+
+/// The names of the kernels that the options do not ask for.
+fn unasked(program: &Program, options: &Options) -> Vec<String> {
+    let asked: Vec<FunctionId> = selected(program, options).collect();
+    let others = program.kernels.iter().filter(|kernel| !asked.contains(kernel));
+    let names: BTreeSet<&str> = others.map(|&kernel| program.functions[kernel].name.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Where the kernels of a program are named.
@@ -486,8 +498,7 @@ fn resolved(read: front::ReadUnit) -> ReadFile {
 fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Item = FunctionId> + 'a {
     program.kernels.iter().copied().filter(|&kernel| {
         let name = &program.functions[kernel].name;
-        let last = name.rsplit("::").next().unwrap_or(name);
-        options.kernels.is_empty() || options.kernels.iter().any(|wanted| wanted == name || wanted == last)
+        options.kernels.is_empty() || options.kernels.iter().any(|wanted| is_named(name, wanted))
     })
 }
 

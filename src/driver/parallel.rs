@@ -546,6 +546,7 @@ fn unread(path: &Path, options: &Options) -> FileReport {
         kernels: Vec::new(),
         diagnostics: Vec::new(),
         comments: Vec::new(),
+        unasked: Vec::new(),
         spent: Spent::default(),
         sources,
     }

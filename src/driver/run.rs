@@ -4,6 +4,7 @@
 //! shows holds for its input and its schedule; the log that it leaves is judged by whoever asked for it.
 
 use super::Options;
+use super::asked::NoKernel;
 use super::instrument::{InstrumentedFile, Purpose, instrument_for, instrument_to};
 use super::isolate::isolated;
 use super::parallel::on_workers;
@@ -66,6 +67,9 @@ pub enum RunError {
         /// What the system said.
         cause: String,
     },
+    /// A kernel that is asked for is not there.
+    #[error("--kernel: {0}")]
+    NoKernel(#[from] NoKernel),
     /// OpenCL kernels of which nobody says how they are launched.
     #[error("{}: OpenCL kernels are run as a launch description says; name one by --launch LAUNCH.toml", .0.display())]
     NoLaunch(PathBuf),

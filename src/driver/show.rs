@@ -6,6 +6,7 @@ mod flow;
 mod intervals;
 mod places;
 
+use super::asked::{NoKernel, is_named};
 use super::options::{Options, Timings};
 use super::passes::{Course, INVARIANTS, Model, Pass, model};
 use super::selected;
@@ -40,9 +41,12 @@ pub enum Stage {
 /// Why nothing can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ShowError {
-    /// The file has no kernel, or none of the wanted names.
+    /// The file has no kernel.
     #[error("no kernel to show in {0}")]
     NoKernel(String),
+    /// None has a name that was asked for.
+    #[error("--kernel: {0}")]
+    NotNamed(#[from] NoKernel),
 }
 
 /// The text of `stage` for the file, or for its kernels.
@@ -51,6 +55,12 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
         return Ok(syntax::print(&super::front::read(path, text, options, None).unit));
     }
     let file = super::read(path, text, options).launched;
+    let known = || file.program.kernels.iter().map(|&kernel| file.program.functions[kernel].name.as_str());
+    for wanted in options.kernels.iter().filter(|_| known().next().is_some()) {
+        if !known().any(|name| is_named(name, wanted)) {
+            return Err(NoKernel::new(wanted, &format!("in {}", path.display()), known()).into());
+        }
+    }
     let kernels: Vec<FunctionId> = selected(&file.program, options).collect();
     if kernels.is_empty() {
         return Err(ShowError::NoKernel(path.display().to_string()));

@@ -63,6 +63,17 @@ pub enum What {
     Divergence,
 }
 
+impl What {
+    /// The word that programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            What::Difference => "difference",
+            What::Deadlock => "deadlock",
+            What::Divergence => "divergence",
+        }
+    }
+}
+
 /// A schedule under which the program does something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {

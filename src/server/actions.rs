@@ -6,6 +6,7 @@ use super::positions::Encoding;
 use super::texts::Text;
 use crate::diagnostic::render::editor::Remark;
 use crate::diagnostic::report::{Conjunct, ContractKind, FileReport, Fix, KernelReport};
+use crate::diagnostic::{RuleId, UNKNOWN};
 use crate::source::Span;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Command, Diagnostic, Position, Range, TextEdit, Uri, WorkspaceEdit,
@@ -74,12 +75,13 @@ impl Subject<'_> {
                 vec![edit],
                 Preference::OneOfSeveral,
             ));
-            let title = format!("explain {}", rule.name());
-            let arguments = Some(vec![rule.name().into()]);
+        }
+        if remark.kernel.is_some() {
+            let name = remark.rule.map_or(UNKNOWN, RuleId::name);
             actions.push(CodeActionOrCommand::Command(Command {
-                title,
+                title: format!("explain {name}"),
                 command: commands::EXPLAIN.to_owned(),
-                arguments,
+                arguments: Some(vec![name.into()]),
             }));
         }
         actions

@@ -5,7 +5,7 @@ use super::positions::{Encoding, Lines};
 use super::uri;
 use crate::diagnostic::render::editor::{Remark, remarks};
 use crate::diagnostic::report::Report;
-use crate::diagnostic::{RuleId, Severity};
+use crate::diagnostic::{RuleId, Severity, UNKNOWN};
 use crate::source::disk::absolute;
 use crate::source::{FileId, SourceMap, Span};
 use lsp_types::{
@@ -65,8 +65,8 @@ fn diagnostic(remark: &Remark, sources: &SourceMap, encoding: Encoding, pages: &
     Diagnostic {
         range,
         severity: Some(severity(remark.severity)),
-        code: Some(NumberOrString::String(remark.rule.map_or("unknown", RuleId::name).to_owned())),
-        code_description: remark.rule.and_then(|rule| pages.page(rule)).map(|href| CodeDescription { href }),
+        code: Some(NumberOrString::String(remark.rule.map_or(UNKNOWN, RuleId::name).to_owned())),
+        code_description: pages.page(remark.rule).map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: remark.message.clone(),
         related_information: (!related.is_empty()).then_some(related),

@@ -1,4 +1,4 @@
-//! Where an editor opens the page of a rule: files that are there for all sessions of a user.
+//! Where an editor opens the page of a rule, or of `unknown`: files that are there for all sessions of a user.
 //!
 //! Guarantees: a session leaves nothing behind, however it ends, that another one does not use.
 //!
@@ -6,7 +6,7 @@
 
 use super::configuration::Configuration;
 use super::uri;
-use crate::diagnostic::RuleId;
+use crate::diagnostic::{RuleId, UNKNOWN};
 use lsp_types::Uri;
 use std::path::PathBuf;
 
@@ -19,8 +19,9 @@ impl Pages {
         Pages(configuration.pages())
     }
 
-    /// The page of a rule.
-    pub(super) fn page(&self, rule: RuleId) -> Option<Uri> {
-        Some(uri::of_path(&self.0.as_ref()?.join(format!("{}.md", rule.name()))))
+    /// The page of a rule; without one that of `unknown`.
+    pub(super) fn page(&self, rule: Option<RuleId>) -> Option<Uri> {
+        let name = rule.map_or(UNKNOWN, RuleId::name);
+        Some(uri::of_path(&self.0.as_ref()?.join(format!("{name}.md"))))
     }
 }

@@ -22,11 +22,11 @@ use super::workspace::{Course, Workspace};
 use super::{commands, uri};
 use crate::diagnostic::render::editor::{Remark, known};
 use crate::diagnostic::report::{FileReport, Report};
-use crate::diagnostic::{RuleId, Severity};
+use crate::diagnostic::{RuleId, Severity, UNKNOWN};
 use crate::driver::isolate::Panic;
 use crate::driver::live::Pass;
 use crate::driver::options::Options;
-use crate::driver::rule_page;
+use crate::driver::page_of;
 use crate::source::disk::stand_in;
 use crate::source::fingerprint::Fingerprint;
 use crossbeam_channel::select;
@@ -367,9 +367,10 @@ impl<'s> Session<'s> {
             return self.refuse(id, ErrorCode::InvalidParams, "a command with arguments is expected");
         };
         let argument = |at: usize| called.arguments.get(at).and_then(Value::as_str).unwrap_or_default();
-        let rule = RuleId::from_name(argument(0));
+        // What is unknown is reported under no rule, and has a page all the same.
+        let named = if argument(0) == UNKNOWN { Some(None) } else { RuleId::from_name(argument(0)).map(Some) };
         match called.command.as_str() {
-            commands::EXPLAIN if rule.is_some() => rule.into_iter().for_each(|rule| self.explain(rule)),
+            commands::EXPLAIN if named.is_some() => named.into_iter().for_each(|rule| self.explain(rule)),
             commands::EXPLAIN => {
                 return self.refuse(id, ErrorCode::InvalidParams, &format!("there is no rule {}", argument(0)));
             }
@@ -388,13 +389,13 @@ impl<'s> Session<'s> {
         self.say(Response::new_ok(id, Value::Null).into());
     }
 
-    fn explain(&mut self, rule: RuleId) {
+    fn explain(&mut self, rule: Option<RuleId>) {
         match self.pages.page(rule).filter(|_| self.client.shows_documents) {
             Some(uri) => {
                 let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
                 self.request::<request::ShowDocument>(params);
             }
-            None => self.show(MessageType::INFO, rule_page(rule)),
+            None => self.show(MessageType::INFO, page_of(rule)),
         }
     }
 

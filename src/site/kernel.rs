@@ -4,12 +4,11 @@
 
 use super::index::{divergence, race};
 use super::{Subject, launches, page, source};
-use crate::diagnostic::RuleId;
 use crate::diagnostic::render::editor::{Remark, known, remarks_of};
 use crate::diagnostic::render::xml::escaped;
-use crate::driver::rule_page;
+use crate::diagnostic::{RuleId, UNKNOWN};
+use crate::driver;
 use crate::source::{SourceMap, Span};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The page; `around` are the kernels before and behind it.
@@ -70,7 +69,7 @@ fn neighbours((before, behind): (Option<&Subject<'_>>, Option<&Subject<'_>>)) ->
 }
 
 fn finding(body: &mut String, remark: &Remark, sources: &SourceMap) {
-    let rule = remark.rule.map_or("unknown", RuleId::name);
+    let rule = remark.rule.map_or(UNKNOWN, RuleId::name);
     let mut lines = remark.message.lines();
     let _ = writeln!(
         body,
@@ -117,22 +116,20 @@ pub(super) fn anchor(sources: &SourceMap, visible: Span) -> String {
 
 /// What the rules of the page's findings mean.
 fn rules(body: &mut String, remarks: &[Remark]) {
-    let rules: BTreeSet<RuleId> = remarks.iter().filter_map(|remark| remark.rule).collect();
-    if rules.is_empty() && remarks.is_empty() {
+    let mut rules: Vec<Option<RuleId>> = remarks.iter().map(|remark| remark.rule).collect();
+    if rules.is_empty() {
         return;
     }
+    // What is unknown comes last.
+    rules.sort_by_key(|rule| (rule.is_none(), *rule));
+    rules.dedup();
     body.push_str("<section aria-labelledby=\"rules\"><h2 id=\"rules\">Rules</h2>\n");
     for rule in rules {
-        let name = rule.name();
+        let name = rule.map_or(UNKNOWN, RuleId::name);
         let _ = writeln!(
             body,
             "<details id=\"rule-{name}\"><summary>{name}</summary><pre class=\"page\">{}</pre></details>",
-            escaped(rule_page(rule).trim())
-        );
-    }
-    if remarks.iter().any(|remark| remark.rule.is_none()) {
-        body.push_str(
-            "<p id=\"rule-unknown\">unknown: what is said there is not modelled or was not decided; nothing is claimed of it.</p>\n",
+            escaped(driver::page_of(rule).trim())
         );
     }
     body.push_str("</section>\n");

@@ -8,11 +8,8 @@ use super::order::{Item, items};
 use super::places::{details, location, primary_label, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UNKNOWN};
 use crate::source::{LineColumn, Span};
-
-/// The rule of what is not decided.
-pub(super) const UNKNOWN: &str = "unknown";
 
 /// One thing that is said.
 pub(super) struct Said<'a> {

@@ -18,12 +18,11 @@ mod log;
 use super::fingerprint::Fingerprints;
 use super::one_line;
 use super::places::{details, primary_label, secondary_label};
-use super::said::UNKNOWN;
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::shard::{Origin, Shard};
 use crate::diagnostic::suppression::Hidden;
 use crate::diagnostic::vocabulary::Vocabulary;
-use crate::diagnostic::{Diagnostic, RuleId, Severity};
+use crate::diagnostic::{Diagnostic, RuleId, Severity, UNKNOWN};
 use crate::source::{SourceMap, Span};
 use log::{
     ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
@@ -35,18 +34,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The page of a rule, in Markdown, with a section `## What it does`.
-pub type Pages<'a> = &'a dyn Fn(RuleId) -> &'static str;
-
-/// The page of the rule of results that are no findings.
-const UNKNOWN_PAGE: &str = "\
-# unknown
-
-## What it does
-
-Names what kept raceproof from a verdict on a kernel: a construct that is not modelled, a name that is declared nowhere, \
-a budget that ran out. The kernel is neither proved free of races nor shown to race.
-";
+/// The page of a rule, in Markdown, with a section `## What it does`; without a rule that of `unknown`, the rule of results that are
+/// no findings.
+pub type Pages<'a> = &'a dyn Fn(Option<RuleId>) -> &'static str;
 
 /// The name of the way in which fingerprints are computed; another way needs another name.
 pub(in crate::diagnostic) const FINGERPRINT: &str = "raceproof/v1";
@@ -93,10 +83,11 @@ fn results(report: &Report) -> (Vec<Origin>, Vec<ResultJson>) {
 /// All rules, in their order, and `unknown` behind them.
 fn rules(pages: Pages<'_>) -> Vec<Rule> {
     let named = RuleId::ALL.into_iter().map(|rule| {
-        let page = pages(rule);
+        let page = pages(Some(rule));
         Rule::new(rule.name(), name(rule), summary(page), page, default_level(rule))
     });
-    let unknown = Rule::new(UNKNOWN, "UndecidedKernel".to_owned(), summary(UNKNOWN_PAGE), UNKNOWN_PAGE, "none");
+    let page = pages(None);
+    let unknown = Rule::new(UNKNOWN, "UndecidedKernel".to_owned(), summary(page), page, "none");
     named.chain([unknown]).collect()
 }
 

@@ -16,7 +16,7 @@ use super::snippet::Snippets;
 use super::{gcc, printable};
 use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown, WitnessReport};
 use crate::diagnostic::vocabulary::Vocabulary;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UNKNOWN};
 use crate::source::{SourceMap, Span};
 use codespan_reporting::diagnostic::{Diagnostic as Shown, LabelStyle, Severity as ShownSeverity};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
@@ -224,10 +224,10 @@ fn show_unknown(
     let message = kernel.about(unknown);
     let Some(span) = unknown.span else {
         let place = format!("{}:{}", file.path.display(), unknown.line);
-        return writeln!(out, "note[unknown]: {}\n  at {}\n", printable(&message), printable(&place));
+        return writeln!(out, "note[{UNKNOWN}]: {}\n  at {}\n", printable(&message), printable(&place));
     };
     let labels = [(span, LabelStyle::Primary, String::new())];
-    show(ShownSeverity::Note, "unknown", &message, &labels, Vec::new(), &file.sources, out)
+    show(ShownSeverity::Note, UNKNOWN, &message, &labels, Vec::new(), &file.sources, out)
 }
 
 fn show(

@@ -22,6 +22,7 @@ mod trials;
 
 pub use report::{Description, Generated, SCHEMA, Searched, Skipped, Written, json, text};
 
+use super::asked::{NoKernel, is_named};
 use super::described::{self, plain};
 use super::dictionary::Dictionary;
 use super::prepared::{Prepared, PreparedFile, guarded};
@@ -73,6 +74,8 @@ struct Collected {
     skipped: Vec<Skipped>,
     /// The numbers of the text.
     of_text: Vec<i128>,
+    /// The names of all kernels.
+    known: Vec<String>,
     /// The file as it is written.
     written: Option<(PathBuf, String)>,
 }
@@ -89,6 +92,7 @@ pub fn generate(
         return of_device(prepared, request, plan, tell, stop);
     }
     let collected = collected(&mut prepared, request, plan)?;
+    are_there(plan, &collected.known)?;
     if collected.subjects.is_empty() {
         return Ok(Generated { skipped: collected.skipped, ..Generated::default() });
     }
@@ -115,6 +119,8 @@ fn of_device(
     };
     let kernels = guarded(&path, || described::kernels(&path, &text, &request.options))?;
     let texts = Texts::read(&path, &text, &request.options, scratch)?;
+    let known: Vec<String> = kernels.names().map(str::to_owned).collect();
+    are_there(plan, &known)?;
     let local = |kernel: &str| (Language::OpenCl, texts.local(kernel));
     let (subjects, skipped) = guarded(&path, || subjects_of(&kernels, plan, &local))?;
     if subjects.is_empty() {
@@ -123,7 +129,7 @@ fn of_device(
     let names = kernels.names().map(|name| plain(name).to_owned()).collect();
     let trials = Trials::of_device(&texts, names, opencl::timeout(plan), stop)?;
     let of_text = kernels.dictionary.numbers.clone();
-    let collected = Collected { subjects, skipped, of_text, written: Some((path, text)) };
+    let collected = Collected { subjects, skipped, of_text, known, written: Some((path, text)) };
     let notes = texts.notes();
     Ok(Generated { notes, ..all_searched(collected, &trials, (request, plan), tell, stop)? })
 }
@@ -134,6 +140,7 @@ fn collected(prepared: &mut Prepared, request: &Request, plan: &Search) -> Resul
     for file in &mut prepared.files {
         let Some(text) = &mut file.text else { continue };
         let kernels = guarded(&file.path, || described::kernels(&file.path, text, &request.options))?;
+        collected.known.extend(kernels.names().map(str::to_owned));
         let cuda = |_: &str| (Language::Cuda, Vec::new());
         let (found, not) = guarded(&file.path, || subjects_of(&kernels, plan, &cuda))?;
         collected.skipped.extend(not);
@@ -170,7 +177,7 @@ fn all_searched(
     tell: &mut dyn FnMut(&str),
     stop: Stop<'_>,
 ) -> Result<Generated, RunError> {
-    let Collected { mut subjects, skipped, of_text, written } = collected;
+    let Collected { mut subjects, skipped, of_text, known: _, written } = collected;
     let mut generated = Generated { skipped, ..Generated::default() };
     let mut questions = match &written {
         Some((path, text)) => Some(guarded(path, || Questions::new(path, text, &request.options))?),
@@ -286,6 +293,21 @@ fn launched(signature: &Signature, case: &Case, witness: &WitnessReport) -> Case
     case
 }
 
+/// Whether a kernel, or an instance of it, is the one that is asked for.
+fn is_meant(kernel: &str, wanted: &str) -> bool {
+    kernel == wanted || is_named(described::split(kernel).0, wanted)
+}
+
+/// Whether each kernel that is asked for is among those that there are.
+fn are_there(plan: &Search, known: &[String]) -> Result<(), NoKernel> {
+    // An instance is sought under the name of its template.
+    let is_there = |wanted: &str| known.iter().any(|name| is_meant(name, described::split(wanted).0));
+    match plan.kernels.iter().find(|wanted| !is_there(wanted)) {
+        Some(wanted) => Err(NoKernel::new(wanted, "in the files given", known.iter().map(String::as_str))),
+        None => Ok(()),
+    }
+}
+
 /// The kernels of a file that are searched, and why others are not.
 /// `local` says which language a kernel is in, and which of its parameters are pointers to local memory.
 fn subjects_of(
@@ -293,10 +315,7 @@ fn subjects_of(
     plan: &Search,
     local: &(dyn Fn(&str) -> (Language, Vec<String>) + Sync),
 ) -> (Vec<Subject>, Vec<Skipped>) {
-    let is_wanted = |kernel: &str| {
-        let plain = described::split(kernel).0;
-        plan.kernels.is_empty() || plan.kernels.iter().any(|wanted| wanted == kernel || wanted == plain)
-    };
+    let is_wanted = |kernel: &str| plan.kernels.is_empty() || plan.kernels.iter().any(|it| is_meant(kernel, it));
     let mut found = Vec::new();
     let mut skipped = Vec::new();
     let instances = kernels.instances();

@@ -30,6 +30,7 @@ pub fn check(outcome: &Outcome, findings: Findings, color: Color, out: &mut dyn 
             kernels: vec![kernel_report(located.kernel, located.finding)],
             diagnostics: Vec::new(),
             comments: Vec::new(),
+            unasked: Vec::new(),
             spent: Spent::default(),
             sources: sources.clone(),
         };

@@ -4,8 +4,8 @@ use super::Detail;
 use crate::diagnostic::render::counted;
 use crate::diagnostic::render::places::listed;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Conjunct, Determinism, Divergence, FileReport, Instance, Keeping, KernelReport, Parse,
-    Race, Report, Same, Scope, ScopeKind,
+    ASSUMING, Assumption, AssumptionKind, Conjunct, Determinism, Divergence, FileReport, Instance, Keeping,
+    KernelReport, Parse, Race, Report, Same, Scope, ScopeKind,
 };
 use crate::diagnostic::suppression::{Hidden, HiddenCounts};
 use crate::source::{SourceMap, Span};
@@ -31,8 +31,8 @@ pub(super) fn verdict_words(kernel: &KernelReport, detail: Detail) -> String {
     // Of a defect nobody expects one result; saying so again would only add to the noise.
     match &kernel.determinism {
         _ if kernel.race != Race::RaceFree || kernel.divergence == Divergence::Divergent => {}
-        Determinism::Deterministic => parts.push("deterministic".into()),
-        Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
+        it @ Determinism::Deterministic => parts.push(it.name().into()),
+        it @ Determinism::NotShown(obstacle) => parts.push(format!("{} ({obstacle})", it.name())),
     }
     parts.extend(rest);
     parts.extend(told_with(kernel));
@@ -136,7 +136,7 @@ fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String
         all if detail == Detail::Verbose => words.extend(all.iter().map(|assumption| assumption.text.clone())),
         many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
     }
-    (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
+    (!words.is_empty()).then(|| format!("{ASSUMING} {}", words.join(", ")))
 }
 
 /// Where the findings of a kernel are told that are not told with it: "told with k<float> (a.cu:3)".
