@@ -4,12 +4,14 @@
 //! - [`outputs`]: where reports go, and what each format is of a real run.
 //! - [`schemas`]: what others hold our formats against.
 //! - [`shards`]: runs that are divided, and put together again.
+//! - [`watch`]: runs that go on while files change.
 
 mod options;
 mod outputs;
 mod schemas;
 mod shards;
 mod terminal;
+mod watch;
 
 use std::fs;
 use std::io::{Read, Write};

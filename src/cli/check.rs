@@ -14,7 +14,7 @@ use super::progress::Bar;
 use super::settings::{self, Sources};
 use super::shard;
 use super::wanted::{kernels, kernels_missing, no_kernel, params_missing};
-use super::{baseline, changed, step_summary};
+use super::{baseline, changed, step_summary, watch};
 use crate::diagnostic::report::Report;
 use crate::driver::crash;
 use crate::driver::options::{Options, Part};
@@ -34,6 +34,9 @@ use std::sync::Arc;
 pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     if typed.settings.settings_schema {
         return printed(&settings::schema());
+    }
+    if typed.work.watch && !watch::is_watched() {
+        return watch::run(typed, &arguments);
     }
     let sources = Sources::of(typed, arguments)?;
     if let Some(file) = &typed.settings.show_settings {
@@ -63,6 +66,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     let site = args.html.as_deref().map(Site::open).transpose().context("--html")?;
     let interrupt = Interrupt::listen();
     let mut run = checked(args, &inputs, &plan, &interrupt);
+    watch::leave_seen(counted(&inputs, &run.report, &plan, &sources).iter().map(PathBuf::as_path));
     if args.fix && run.unfinished == 0 {
         let (changed, outcome) = fix::write(&run.report);
         exit = exit.max(outcome);
@@ -174,6 +178,15 @@ pub(super) fn problems(problems: &[Problem]) -> Exit {
         exit = exit.max(exit_of(problem));
     }
     exit
+}
+
+/// The files that had a part in a run: inputs, what they include, and what options and settings name.
+fn counted(inputs: &[Input], report: &Report, plan: &Plan, sources: &Sources) -> Vec<PathBuf> {
+    let read = report.files.iter().flat_map(|file| file.sources.files().map(|(_, file)| file.path.clone()));
+    // Of text that no file holds, as a header of this program, there is nothing to look at.
+    let read = read.filter(|path| path.is_file());
+    let asked = inputs.iter().map(|input| input.path().to_path_buf());
+    read.chain(asked).chain(plan.named().cloned()).chain(sources.files()).collect()
 }
 
 /// A misspelt `--kernel` would otherwise look like a clean run.

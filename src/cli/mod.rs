@@ -49,6 +49,7 @@ mod step_summary;
 mod trace;
 mod version;
 mod wanted;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// The groups of a run.
 pub(super) struct Plan {
     groups: Vec<Planned>,
+    /// The files that options name.
+    named: BTreeSet<PathBuf>,
 }
 
 struct Planned {
@@ -31,8 +33,11 @@ impl Plan {
             manners.entry(sources.manner(input.path())?).or_default().push(input.path());
         }
         let mut groups = Vec::new();
+        let mut named: BTreeSet<PathBuf> = files_named(args).collect();
         for (manner, files) in &manners {
-            let mut options = for_check(&sources.of_files(manner, files[0])?)?;
+            let typed = sources.of_files(manner, files[0])?;
+            named.extend(files_named(&typed));
+            let mut options = for_check(&typed)?;
             options.telling.rules = Arc::new(sources.rules(files)?);
             groups.push(Planned { files: files.iter().map(|file| file.to_path_buf()).collect(), options });
         }
@@ -45,12 +50,17 @@ impl Plan {
             group.options.telling.baseline.clone_from(&run.telling.baseline);
             group.options.workload.jobs = run.workload.jobs;
         }
-        Ok(Plan { groups })
+        Ok(Plan { groups, named })
     }
 
     /// The options of the first group, for what concerns the run.
     pub(super) fn options(&self) -> Options {
         self.groups[0].options.clone()
+    }
+
+    /// The files that options name: of builds, contracts, launches and the baseline.
+    pub(super) fn named(&self) -> impl Iterator<Item = &PathBuf> {
+        self.named.iter()
     }
 
     /// Takes over which part of the run the inputs are.
@@ -76,4 +86,10 @@ impl Plan {
         // One stays even without files: it says how the run is told.
         groups.filter(|(at, group)| *at == 0 || !group.inputs.is_empty()).map(|(_, group)| group).collect()
     }
+}
+
+fn files_named(args: &CheckArgs) -> impl Iterator<Item = PathBuf> {
+    let build = args.source.build.as_deref().map(|build| build.join("compile_commands.json"));
+    let files = [&args.proof.contracts, &args.proof.launches, &args.baseline.baseline].map(Clone::clone);
+    files.into_iter().flatten().chain(build)
 }

@@ -79,6 +79,23 @@ pub fn discover(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<DiscoverError>) {
     (files.into_iter().collect(), errors)
 }
 
+/// The directories in which files that `paths` stand for are, or would be: those of files, and all that a walk comes through.
+pub fn directories(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut directories = BTreeSet::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = WalkBuilder::new(path).require_git(false).build().filter_map(Result::ok);
+            let walked = entries.filter(|entry| entry.file_type().is_some_and(|it| it.is_dir()));
+            directories.extend(walked.map(ignore::DirEntry::into_path));
+            continue;
+        }
+        // A directory that vanishes comes again there, too.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        directories.insert(parent.to_path_buf());
+    }
+    directories
+}
+
 fn walk(root: &Path, files: &mut BTreeSet<PathBuf>, errors: &mut Vec<DiscoverError>) {
     let mut found = false;
     let mut others = Vec::new();
@@ -185,6 +202,18 @@ mod tests {
         let (files, errors) = discover(&[root.path().to_path_buf(), at("notes.txt"), at("b.cu")]);
         assert_eq!(files, [at("a.cl"), at("b.cu"), at("notes.txt"), at("sub/c.CUH")]);
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn directories_are_those_of_a_walk_and_those_of_files() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for name in ["src/empty", "src/build", "src/.hidden", "other"] {
+            create_dir_all(at(name)).unwrap();
+        }
+        write(at("src/.gitignore"), "build/\n").unwrap();
+        let found = directories(&[at("src"), at("other/none.cu")]);
+        assert_eq!(found, [at("other"), at("src"), at("src/empty")].into());
     }
 
     #[test]

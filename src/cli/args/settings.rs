@@ -9,7 +9,7 @@ pub(in crate::cli) struct SettingsArgs {
     /// Set a key of raceproof.toml, or take all settings from this file
     ///
     /// Repeatable; a key stands above what files say.
-    #[arg(long, value_name = "KEY=VALUE|FILE", help_heading = "Settings")]
+    #[arg(long, value_name = "KEY=VALUE|FILE", help_heading = "Settings", hide_short_help = true)]
     pub(in crate::cli) config: Vec<String>,
     /// Look for no raceproof.toml
     #[arg(long, help_heading = "Settings", hide_short_help = true)]

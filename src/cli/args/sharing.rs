@@ -14,6 +14,14 @@ pub(in crate::cli) struct WorkArgs {
     /// others are looked at for what they say of these.
     #[arg(long, value_name = "REV", conflicts_with = "shard")]
     pub(in crate::cli) changed_since: Option<String>,
+    /// Check, and check again whenever a file changes that counted, until Ctrl-C ends it
+    ///
+    /// What has not changed is taken from the cache. Reports and sites that are written (--output, --html) are written anew each time.
+    #[arg(
+        long,
+        conflicts_with_all = ["shard", "fix", "reproduce", "write_baseline", "prune_baseline", "show_settings", "show_files", "settings_schema", "stdin_filename"]
+    )]
+    pub(in crate::cli) watch: bool,
     /// Files to check at once [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) jobs: Option<u16>,
