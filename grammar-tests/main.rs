@@ -19,6 +19,7 @@
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
 //! - [`house`]: how large types are, which files use each other in circles; what may not grow.
 //! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
+//! - [`kernel_settings`]: launches and contracts of kernels that settings state by patterns of names, through the real binary.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`packaging`]: the wheel, the hook without Rust, what the action runs, the CMake module.
@@ -70,6 +71,7 @@ mod hints;
 mod hook;
 mod house;
 mod instrument;
+mod kernel_settings;
 mod laws;
 mod lowering;
 mod lsp;

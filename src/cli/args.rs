@@ -91,7 +91,7 @@ pub(super) enum Command {
     Lsp(LspArgs),
     /// Write the contracts of kernels as a table, which can be kept and compared
     Contracts(ContractsArgs),
-    /// Explain a rule, or list all rules
+    /// Explain a rule, a verdict or another word of reports, or list all of them
     Explain(ExplainArgs),
     /// Print raceproof.h: annotations as macros that every compiler accepts (see `raceproof --include-dir`)
     Header,
@@ -385,7 +385,7 @@ pub(super) enum TraceFormat {
 
 #[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
-    /// The rule, as it stands in brackets behind a finding, or the operator of a mutant; without one, all rules are listed
+    /// The word as reports print it: a rule in brackets, a verdict, a reason, the operator of a mutant; without one, all are listed
     pub(super) rule: Option<String>,
 }
 

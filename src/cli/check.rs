@@ -15,8 +15,10 @@ use super::settings::{self, Sources};
 use super::shard;
 use super::wanted::{kernels, kernels_missing, no_kernel, params_missing};
 use super::{baseline, changed, step_summary, watch};
-use crate::diagnostic::report::Report;
+use crate::diagnostic::report::{KernelReport, Report};
+use crate::driver::asked::suggestion;
 use crate::driver::crash;
+use crate::driver::kernel_settings::{Given, Says};
 use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Input, Problem, Progress, Run, check_groups};
 use crate::driver::reproduce::{Store, write_all};
@@ -114,6 +116,7 @@ pub(super) fn run(typed: &CheckArgs, arguments: Vec<OsString>) -> Result<Exit> {
     if matches!(options.workload.part, Part::All) {
         exit = exit.max(unmatched_kernels(&run, &options));
         exit = exit.max(unmatched_params(&run, &options));
+        exit = exit.max(unmatched_settings(&run.report, &plan, &options, args));
         if let Some(contracts) = options.contracts.stated.as_ref().filter(|_| options.kernels.is_empty()) {
             unmet_contracts(contracts, &run.report);
         }
@@ -209,15 +212,50 @@ fn unmet_contracts(contracts: &StatedContracts, report: &Report) {
     }
 }
 
+/// What settings say of kernels that are not there says nothing; somebody may rely on it. A parameter that they do not have is an
+/// error, as it is where it is typed.
+fn unmatched_settings(report: &Report, plan: &Plan, options: &Options, args: &CheckArgs) -> Exit {
+    let (mut exit, mut elsewhere) = (Exit::Clean, 0);
+    // Where files are named, kernels of others may be meant.
+    let is_whole = args.paths.iter().all(|path| path.is_dir()) && options.kernels.is_empty();
+    for (of, files) in plan.of_kernels() {
+        let fitting = of.kernels(report, &files);
+        let name = of.name.text();
+        if fitting.is_empty() {
+            elsewhere += usize::from(!is_whole);
+            if is_whole {
+                let meant = suggestion(name, kernels(report).map(|kernel| kernel.name.as_str()));
+                warn(&format!("{}: `{name}` fits no kernel of what was checked{meant}", of.at));
+            }
+            continue;
+        }
+        let Says::Launch(Given { params, .. }) = &of.says else { continue };
+        for (wanted, _) in params.iter().filter(|(wanted, _)| !fitting.iter().any(|it| it.params.contains(wanted))) {
+            let known = fitting.iter().take(4).map(|kernel| told_params(kernel)).collect::<Vec<_>>().join("; ");
+            complain(&format!("{}: no kernel has a scalar parameter named `{wanted}`: {known}", of.at));
+            exit = Exit::Usage;
+        }
+    }
+    if elsewhere > 0 {
+        let say = if elsewhere == 1 { "table of [[kernels]] fits" } else { "tables of [[kernels]] fit" };
+        remark(&format!("{elsewhere} {say} no kernel of what was checked; others may be meant"));
+    }
+    exit
+}
+
+/// `k has n, m`
+fn told_params(kernel: &KernelReport) -> String {
+    match kernel.params.as_slice() {
+        [] => format!("{} has none", kernel.name),
+        params => format!("{} has {}", kernel.name, params.join(", ")),
+    }
+}
+
 /// A misspelt `--param` would otherwise fix nothing.
 fn unmatched_params(run: &Run, options: &Options) -> Exit {
     let mut exit = Exit::Clean;
     for wanted in params_missing(&run.report, options) {
-        let known = kernels(&run.report).take(4).map(|kernel| match kernel.params.as_slice() {
-            [] => format!("{} has none", kernel.name),
-            params => format!("{} has {}", kernel.name, params.join(", ")),
-        });
-        let known: Vec<String> = known.collect();
+        let known: Vec<String> = kernels(&run.report).take(4).map(told_params).collect();
         let known = if known.is_empty() { "there is no kernel".to_string() } else { known.join("; ") };
         complain(&format!("--param: no kernel has a scalar parameter named `{wanted}`: {known}"));
         exit = Exit::Usage;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) fn tell(files: &[PathBuf], options: &Options, log: &Path) -> Result<()> {
     let logged = LoggedLaunches::read(log).with_context(|| format!("cannot read {}", log.display()))?;
     let kernels = logged.kernels();
-    let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, stated: None };
+    let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, ..Contracts::default() };
     let options = Options { contracts, kernels, ..options.clone() };
     let inputs = files.iter().filter(|path| !is_host_code(path)).cloned().map(Input::File).collect::<Vec<_>>();
     let run = check_all(&inputs, &options, &Unwatched);

@@ -194,7 +194,7 @@ fn dialect(lang: Lang) -> Dialect {
 }
 
 /// The one language of all that is checked, if there is one: it decides which limits a geometry has.
-fn spoken_language(source: &SourceArgs, paths: &[PathBuf]) -> Option<Language> {
+pub(super) fn spoken_language(source: &SourceArgs, paths: &[PathBuf]) -> Option<Language> {
     if let Some(lang) = source.lang {
         return Some(dialect(lang).language());
     }
@@ -214,7 +214,7 @@ fn param(typed: &str) -> Result<(String, i128)> {
     Ok((name.trim().to_string(), integer(value.trim()).with_context(form)?))
 }
 
-fn integer(text: &str) -> Option<i128> {
+pub(super) fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text),

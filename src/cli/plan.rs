@@ -6,6 +6,7 @@
 use super::args::CheckArgs;
 use super::options::for_check;
 use super::settings::{Manner, Sources};
+use crate::driver::kernel_settings::OfKernels;
 use crate::driver::options::{Options, Part};
 use crate::driver::parallel::{Group, Input};
 use anyhow::Result;
@@ -39,6 +40,7 @@ impl Plan {
             named.extend(files_named(&typed));
             let mut options = for_check(&typed)?;
             options.telling.rules = Arc::new(sources.rules(files)?);
+            options.contracts.by_name = Arc::new(sources.kernels(&typed, files)?);
             groups.push(Planned { files: files.iter().map(|file| file.to_path_buf()).collect(), options });
         }
         // Options are looked at even if there is no file.
@@ -61,6 +63,21 @@ impl Plan {
     /// The files that options name: of builds, contracts, launches and the baseline.
     pub(super) fn named(&self) -> impl Iterator<Item = &PathBuf> {
         self.named.iter()
+    }
+
+    /// What settings say of kernels by their names, and of which files.
+    pub(super) fn of_kernels(&self) -> Vec<(&OfKernels, Vec<&Path>)> {
+        let mut all: Vec<(&OfKernels, Vec<&Path>)> = Vec::new();
+        for group in &self.groups {
+            for of in &group.options.contracts.by_name.0 {
+                let files = group.files.iter().map(PathBuf::as_path);
+                match all.iter_mut().find(|(known, _)| known.at == of.at) {
+                    Some((_, known)) => known.extend(files),
+                    None => all.push((of, files.collect())),
+                }
+            }
+        }
+        all
     }
 
     /// Takes over which part of the run the inputs are.

@@ -10,20 +10,27 @@ pub fn is_named(name: &str, wanted: &str) -> bool {
     name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with("::"))
 }
 
+/// `; did you mean …?`, behind what is said of a name.
+pub fn suggestion<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
+    // Who leaves out the namespace mistypes what is left.
+    let names = known.flat_map(|name| [name, name.rsplit("::").next().unwrap_or(name)]);
+    // One of another file that has the very name is not what was mistyped.
+    let others = names.filter(|name| *name != wanted);
+    nearest(wanted, others).map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"))
+}
+
 /// That no kernel has the name that was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoKernel {
     wanted: String,
     place: String,
-    meant: Option<String>,
+    suggestion: String,
 }
 
 impl NoKernel {
     /// What is said where `wanted` was sought at a place (`in a.cu`) whose kernels are `known`.
     pub fn new<'a>(wanted: &str, place: &str, known: impl Iterator<Item = &'a str>) -> NoKernel {
-        // Who leaves out the namespace mistypes what is left.
-        let names = known.flat_map(|name| [name, name.rsplit("::").next().unwrap_or(name)]);
-        NoKernel { wanted: wanted.to_owned(), place: place.to_owned(), meant: nearest(wanted, names) }
+        NoKernel { wanted: wanted.to_owned(), place: place.to_owned(), suggestion: suggestion(wanted, known) }
     }
 }
 
@@ -31,11 +38,7 @@ impl std::error::Error for NoKernel {}
 
 impl fmt::Display for NoKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no kernel named `{}` {}", self.wanted, self.place)?;
-        match &self.meant {
-            Some(meant) => write!(f, "; did you mean `{meant}`?"),
-            None => Ok(()),
-        }
+        write!(f, "no kernel named `{}` {}{}", self.wanted, self.place, self.suggestion)
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) enum Place {
     At(Vec<PathBuf>),
     /// All whose paths end so.
     EndsIn(PathBuf),
+    /// All.
+    Everywhere,
 }
 
 /// A line that cannot be read.
@@ -120,6 +122,28 @@ pub(super) fn read(text: &str, directory: &Path) -> Result<Vec<Entry>, Vec<Unrea
     if reading.unreadable.is_empty() { Ok(reading.entries) } else { Err(reading.unreadable) }
 }
 
+/// The conditions of a contract that stand in one text, between commas; none if any launch will do.
+pub fn conditions(text: &str) -> Result<Vec<Phrase>, Wrong> {
+    let (mut phrases, mut is_any) = (Vec::new(), false);
+    for condition in text.split(',').map(str::trim).filter(|condition| !condition.is_empty()) {
+        if condition == ANY_LAUNCH {
+            is_any = true;
+        } else {
+            phrases.push(phrase(condition)?);
+        }
+    }
+    match (phrases.is_empty(), is_any) {
+        (true, false) => Err(Wrong::Empty("the contract".to_owned())),
+        (false, true) => Err(Wrong::NothingAndSomething("the contract".to_owned())),
+        _ => Ok(phrases),
+    }
+}
+
+fn phrase(condition: &str) -> Result<Phrase, Wrong> {
+    let misread = |cause| Wrong::Condition { text: condition.to_owned(), cause };
+    condition.parse().map_err(misread)
+}
+
 /// A line without what stands behind ` #`.
 fn without_comment(line: &str) -> &str {
     let is_start = |&(at, _): &(usize, &str)| line[..at].chars().next_back().is_none_or(char::is_whitespace);
@@ -181,8 +205,7 @@ impl Reading<'_> {
             if condition == ANY_LAUNCH {
                 open.is_any = true;
             } else {
-                let misread = |cause| Wrong::Condition { text: condition.to_owned(), cause };
-                open.entry.phrases.push(condition.parse().map_err(misread)?);
+                open.entry.phrases.push(phrase(condition)?);
             }
         }
         Ok(())

@@ -9,6 +9,7 @@
 //! kernels are judged under conditions ([`judge::contract`]), and how tables look.
 
 use super::contract_file::Entry;
+use super::own_options::options_for;
 use super::{Options, passes, read, reported, selected};
 use crate::calculus::Kernel;
 use crate::check::broken_contract::{self, StatedOf};
@@ -28,8 +29,9 @@ use std::path::Path;
 
 /// Why what is stated of these kernels does not fit them, a line for each.
 pub(super) fn misfits(file: &Launched, kernels: &[FunctionId], options: &Options) -> Vec<String> {
-    let Some(contracts) = &options.contracts.stated else { return Vec::new() };
     let misfit = |&function: &FunctionId| {
+        let options = &*options_for(options, &file.program, function);
+        let contracts = options.contracts.stated.as_ref()?;
         let entry = contracts.of(&file.program, function)?;
         let kernel = passes::lowered_for_any_launch(file, function, options);
         let error = Terms::of(&entry.phrases, &kernel).err()?;

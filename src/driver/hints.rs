@@ -13,6 +13,7 @@
 
 use super::contracts;
 use super::options::{Launches, Levels, Settings};
+use super::own_options::options_for;
 use super::passes::{lowered, strengthened};
 use super::{Options, check, parallel, report_on, selected};
 use crate::builtins::functions::function;
@@ -37,10 +38,11 @@ pub(super) fn redundant_barriers(
     reports: &[KernelReport],
     options: &Options,
 ) -> Vec<Vec<Finding>> {
-    let judging = Settings { levels: Levels::All, launches: Launches::All, ..options.judging.clone() };
-    let options = &Options { judging, ..options.clone() };
     let subjects: Vec<_> = kernels.iter().copied().zip(reports).collect();
     let found = parallel::each(&subjects, |&(function, report)| {
+        let own = options_for(options, &file.program, function);
+        let judging = Settings { levels: Levels::All, launches: Launches::All, ..own.judging.clone() };
+        let options = &Options { judging, ..own.into_owned() };
         super::isolate::isolated(|| of_kernel(file, function, report, options)).unwrap_or_default()
     });
     let is_whole = selected(&file.program, &Options::default()).all(|kernel| kernels.contains(&kernel));

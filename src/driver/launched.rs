@@ -14,6 +14,7 @@
 //! instances of its own ([`units`](super::units)); units that take the address of a kernel which they only declare.
 
 use super::Options;
+use super::own_options::without_launch;
 use super::read_units::{InUnit, OfUnit, ReadUnits};
 use super::stated::host_files;
 use crate::diagnostic::report::{Assumption, AssumptionKind};
@@ -53,6 +54,7 @@ pub(super) fn add(
     let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
         return places;
     };
+    let kernels = &without_launch(options, &file.program, kernels);
     let found = match file.program.language {
         Language::OpenCl => of_host_code(file, path, kernels, headers),
         Language::Cuda => {

@@ -295,7 +295,7 @@ mod tests {
         let files = launches.iter().map(|it| (short(&it.kernel).to_owned(), vec![PathBuf::from(accessing)])).collect();
         let path = PathBuf::from("run.trace");
         let logged = LoggedLaunches { path, launches, listing: listing.into(), lines, files, problems: Vec::new() };
-        let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, stated: None };
+        let contracts = Contracts { logged: Some(Arc::new(logged)), told: Told::Contracts, ..Contracts::default() };
         check_source(Path::new("src/k.cu"), text, &Options { contracts, ..Options::default() }).report
     }
 

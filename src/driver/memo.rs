@@ -13,7 +13,7 @@
 //!
 //! Deliberately not kept: what is read of a file whose kernels are judged.
 
-use super::options::Options;
+use super::options::{Options, Settings};
 use super::read_units::ReadUnits;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
@@ -56,7 +56,7 @@ pub(super) struct Entry<'m> {
     spans: Spans,
 }
 
-/// All that a verdict is found from, but for the options, which are those of the run.
+/// All that a verdict is found from, but for the options, which are those of the run where they do not give a launch.
 pub(super) struct Subject<'a> {
     /// The kernel.
     pub(super) kernel: &'a Kernel,
@@ -136,7 +136,9 @@ impl Entry<'_> {
         let Entry { memo, key, spans } = self;
         let launches_alone: Vec<Facts> =
             launches.iter().map(|facts| Facts { spans: Vec::new(), ..facts.clone() }).collect();
-        let key = memo.key(&(key, &launches_alone, language));
+        // What settings say of launches differs from kernel to kernel.
+        let Settings { block, grid, params, .. } = &options.judging;
+        let key = memo.key(&(key, &launches_alone, language, block, grid, params));
         memo.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
         if let Some(mut verdict) = memo.verdict(&key) {
             change_spans(&mut verdict, |number| spans.seen.get(number.start as usize).copied());

@@ -31,6 +31,7 @@ mod hints;
 pub mod hosted;
 pub mod instrument;
 pub mod isolate;
+pub mod kernel_settings;
 mod launched;
 mod lines;
 pub mod live;
@@ -40,6 +41,7 @@ pub mod mend;
 mod missing;
 pub mod mutate;
 pub mod options;
+mod own_options;
 pub mod parallel;
 pub mod passes;
 pub mod pictured;
@@ -90,6 +92,7 @@ use asked::is_named;
 use front::Kept;
 use memo::{Memo, Subject};
 use options::{Pictures, ProjectHeaders, Reproductions, Timings};
+use own_options::options_for;
 use passes::{Model, Relations, counts_relations, in_step, model_with};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -323,6 +326,7 @@ fn infer_contracts(file: &Launched, kernels: &[FunctionId], options: &Options, o
     let inferred = parallel::each(&work, |(function, outcome)| {
         let Ok((report, _)) = outcome else { return None };
         let mut report = report.clone();
+        let options = &*options_for(options, &file.program, *function);
         let infer = || isolate::isolated(|| contracts::infer(file, *function, options, &mut report));
         watched::at(&instance(&file.program, *function), infer).ok().map(|()| report)
     });
@@ -524,6 +528,7 @@ fn check_kernel(
     options: &Options,
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
+    let options = &*options_for(options, &file.program, function);
     let check = || work::measured(|| check_one(file, function, options, memo));
     let ((mut report, kernel), spent) = watched::at(&instance(&file.program, function), check);
     if options.workload.timings == Timings::Measure {

@@ -3,6 +3,7 @@
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
 use super::front::FrontEnd;
+use super::kernel_settings::KernelSettings;
 use super::logged::LoggedLaunches;
 use super::stated_contracts::StatedContracts;
 use super::store::Store;
@@ -147,6 +148,8 @@ pub struct Evidence {
 pub struct Contracts {
     /// Those that kernels are judged under, where some are stated.
     pub stated: Option<Arc<StatedContracts>>,
+    /// What settings say of kernels by their names; it stands above what is said of all.
+    pub by_name: Arc<KernelSettings>,
     /// Launches of a logged run, in the place of those that host code states.
     pub logged: Option<Arc<LoggedLaunches>>,
     /// What is told of kernels that are proved.

@@ -322,7 +322,7 @@ fn judged(options: &Options) -> Judged {
 /// are left out.
 pub fn sought(options: &Options) -> BTreeSet<RuleId> {
     let Settings { block, grid, params, levels, launches, lockstep, .. } = &options.judging;
-    let Contracts { stated, logged, told: _ } = &options.contracts;
+    let Contracts { stated, by_name, logged, told: _ } = &options.contracts;
     let is_whole = options.kernels.is_empty()
         && [block, grid].into_iter().flatten().all(Option::is_none)
         && params.is_empty()
@@ -330,6 +330,7 @@ pub fn sought(options: &Options) -> BTreeSet<RuleId> {
         && matches!(launches, Launches::OfContracts)
         && lockstep.is_none()
         && stated.is_none()
+        && by_name.0.is_empty()
         && logged.is_none();
     let is_sought = |rule: &RuleId| *rule != RuleId::RedundantBarrier || options.hints == Hints::Give;
     RuleId::ALL.into_iter().filter(|rule| is_whole && is_sought(rule)).collect()

@@ -8,6 +8,7 @@
 use super::details::{OfKernel, of_kernel};
 use super::isolate::isolated;
 use super::options::Options;
+use super::own_options::options_for;
 use crate::calculus::{Geometry, Kernel, is_offset};
 use crate::check::contents::chosen;
 use crate::diagnostic::report::{KernelReport, Race, ScopeKind, WitnessReport};
@@ -94,6 +95,7 @@ fn scopes_of(
     options: &Options,
 ) -> Vec<Scope> {
     let facts = launch::facts(file, function).0;
+    let options = &*options_for(options, &file.program, function);
     let of_kind = |kind: &ScopeKind| scopes::of_kind(kernel, &facts, &options.judging, kind);
     let kinds = report.scope.iter().map(|scope| &scope.kind);
     let found = kinds.flat_map(of_kind).next().map(|scope| vec![scope]);

@@ -3,8 +3,10 @@
 //! Guarantees: of several entries that mean a kernel the one that names it most exactly counts. Deliberately absent: the form
 //! of such files ([`contract_file`]), and judging.
 
+use super::asked::suggestion;
 use super::contract_file::{self, Entry, Place, Unreadable};
 use crate::diagnostic::report::{FileReport, KernelReport, Report, StatedAt};
+use crate::judge::contract::Phrase;
 use crate::preprocess::normalized;
 use crate::resolve::program::{FunctionId, Program};
 use std::path::{Path, PathBuf};
@@ -70,6 +72,19 @@ impl StatedContracts {
         Ok(StatedContracts { path: path.to_path_buf(), entries })
     }
 
+    /// What is stated of all kernels, at a place; `text` says which these are.
+    pub(super) fn of_all(at: &StatedAt, text: &str, phrases: &[Phrase]) -> StatedContracts {
+        let entry = Entry {
+            line: at.line,
+            text: text.to_owned(),
+            place: Place::Everywhere,
+            kernel: String::new(),
+            overload: None,
+            phrases: phrases.to_vec(),
+        };
+        StatedContracts { path: at.path.clone(), entries: vec![entry] }
+    }
+
     /// What is stated of a kernel; what names it most exactly counts.
     fn entry(&self, kernel: &Named) -> Option<&Entry> {
         let ranked = self.entries.iter().filter_map(|entry| Some((rank(entry, kernel)?, entry)));
@@ -98,18 +113,18 @@ impl StatedContracts {
             Place::At(paths) => {
                 paths.iter().any(|path| path.is_file()) && !paths.iter().any(|path| checked.contains(path))
             }
-            Place::EndsIn(_) => false,
+            Place::EndsIn(_) | Place::Everywhere => false,
         };
         let unmet: Vec<&Entry> = self.entries.iter().filter(|entry| !is_met(entry)).collect();
         let (elsewhere, gone): (Vec<&Entry>, Vec<&Entry>) =
             unmet.into_iter().partition(|entry| may_be_elsewhere(entry));
         let line = |entry: &Entry| {
-            let why = if self.is_shadowed(entry, &kernels) {
-                "others name its kernels more exactly"
-            } else {
-                "there is no such kernel in what was checked"
-            };
-            format!("{}: {}: {why}", self.at(entry), entry.text)
+            if self.is_shadowed(entry, &kernels) {
+                return format!("{}: {}: others name its kernels more exactly", self.at(entry), entry.text);
+            }
+            let why = "there is no such kernel in what was checked";
+            let meant = suggestion(&entry.kernel, kernels.iter().map(|kernel| kernel.name.as_str()));
+            format!("{}: {}: {why}{meant}", self.at(entry), entry.text)
         };
         (gone.into_iter().map(line).collect(), elsewhere.len())
     }
@@ -122,6 +137,7 @@ impl StatedContracts {
 /// How exactly an entry names a kernel; `None` if it means others.
 fn rank(entry: &Entry, kernel: &Named) -> Option<(u8, bool, bool, usize)> {
     let place = match &entry.place {
+        Place::Everywhere => return Some((3, false, false, 0)),
         // Of a kernel in a header, what is stated of one unit that includes it goes first.
         Place::At(paths) if paths.contains(&kernel.unit) => 2,
         Place::At(paths) if paths.contains(&kernel.own) => 1,

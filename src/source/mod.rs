@@ -18,6 +18,7 @@ pub mod fingerprint;
 pub mod headers;
 mod line_index;
 pub mod own_header;
+pub mod patterns;
 pub mod spelling;
 
 pub use characters::{CharacterType, character, string};

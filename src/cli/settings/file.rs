@@ -5,13 +5,15 @@
 //!
 //! Deliberately absent: which file counts for what, and what the keys do.
 
-use super::table::{KEYS, Key, Kind, LEVELS, named};
+use super::table::{KEYS, Key, Kind, LEVELS, OF_KERNELS, named};
 use crate::diagnostic::RuleId;
+use crate::diagnostic::report::StatedAt;
+use crate::driver::contract_file::conditions;
 use crate::source::LineIndex;
+use crate::source::patterns::{NamePattern, PathPattern};
 use crate::source::spelling::nearest;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Command;
-use globset::{GlobBuilder, GlobMatcher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -24,28 +26,28 @@ pub(super) enum Value {
     Switch(bool),
     Texts(Vec<String>),
     Pairs(Vec<(String, String)>),
-    Patterns(Vec<Pattern>),
+    Patterns(Vec<PathPattern>),
     Rules(Vec<RuleId>),
     Levels(Vec<(RuleId, String)>),
-    ByPattern(Vec<(Pattern, Vec<String>)>),
+    ByPattern(Vec<(PathPattern, Vec<String>)>),
+    Kernels(Vec<OfKernels>),
     Paths(Vec<(String, String)>),
 }
 
-/// A pattern of paths, as typed and as it matches.
+/// What is said of kernels that a pattern fits, as it was typed.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
-    pub(super) text: String,
-    matcher: GlobMatcher,
-    root: PathBuf,
+pub(super) struct OfKernels {
+    pub(super) name: NamePattern,
+    pub(super) files: Option<PathPattern>,
+    pub(super) at: StatedAt,
+    pub(super) says: Typed,
 }
 
-impl Pattern {
-    /// Whether a path, or a directory above it, is meant.
-    pub(super) fn matches(&self, path: &Path) -> bool {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let Ok(inner) = absolute.strip_prefix(&self.root) else { return false };
-        inner.ancestors().any(|path| !path.as_os_str().is_empty() && self.matcher.is_match(path))
-    }
+/// A launch as options have it, or the conditions of a contract.
+#[derive(Clone, Debug)]
+pub(super) enum Typed {
+    Launch { block: Option<String>, grid: Option<String>, params: Vec<(String, String)> },
+    Contract(String),
 }
 
 /// A key that is set.
@@ -116,6 +118,11 @@ impl Text<'_> {
         if self.is_typed { self.name.clone() } else { format!("{}:{}", self.name, position.line) }
     }
 
+    /// Where a table stands that reports refer to.
+    fn stated_at(&self, at: usize) -> StatedAt {
+        StatedAt { path: PathBuf::from(&self.name), line: self.lines.position(self.text, at).line }
+    }
+
     fn error(&self, at: usize, message: &str) -> anyhow::Error {
         let position = self.lines.position(self.text, at);
         match self.is_typed {
@@ -160,20 +167,9 @@ impl Text<'_> {
                 self.is_taken(key, &text, at)?;
                 Ok(text)
             })?),
-            Kind::Extents => {
-                let extents = items(value)?.iter().map(|item| number(item.get_ref(), item.span().start));
-                let extents = extents.collect::<Found<Vec<String>>>()?;
-                if !(1..=3).contains(&extents.len()) {
-                    return Err((at, "one, two or three numbers are wanted".to_owned()));
-                }
-                Value::Text(extents.join(","))
-            }
-            Kind::Integers => {
-                let pair = |(name, value): (&str, &Spanned<DeValue<'_>>)| {
-                    Ok((name.to_owned(), number(value.get_ref(), value.span().start)?))
-                };
-                Value::Pairs(pairs(value)?.into_iter().map(pair).collect::<Found<_>>()?)
-            }
+            Kind::Extents => Value::Text(extents(value)?),
+            Kind::Integers => Value::Pairs(integers(value)?),
+            Kind::Kernels => Value::Kernels(items(value)?.iter().map(|item| self.kernels(item)).collect::<Found<_>>()?),
             Kind::Patterns => Value::Patterns(texts(value)?.map_each(|(text, at)| self.pattern(&text, at))?),
             Kind::Rules => Value::Rules(texts(value)?.map_each(|(text, at)| rule(&text, at))?),
             Kind::Levels => {
@@ -224,12 +220,49 @@ impl Text<'_> {
         if path.as_os_str().is_empty() { ".".to_owned() } else { path.to_string_lossy().into_owned() }
     }
 
-    fn pattern(&self, text: &str, at: usize) -> Found<Pattern> {
-        let whole = if text.trim_end_matches('/').contains('/') { text.to_owned() } else { format!("**/{text}") };
-        let glob =
-            GlobBuilder::new(whole.trim_start_matches("./").trim_end_matches('/')).literal_separator(true).build();
-        let glob = glob.map_err(|error| (at, error.kind().to_string()))?;
-        Ok(Pattern { text: text.to_owned(), matcher: glob.compile_matcher(), root: self.root.clone() })
+    fn pattern(&self, text: &str, at: usize) -> Found<PathPattern> {
+        PathPattern::new(text, &self.root).map_err(|error| (at, error.to_string()))
+    }
+
+    /// A table about kernels.
+    fn kernels(&self, value: &Spanned<DeValue<'_>>) -> Found<OfKernels> {
+        let whole = value.span().start;
+        let (mut name, mut files, mut conditions) = (None, None, None);
+        let (mut block, mut grid, mut params) = (None, None, Vec::new());
+        for (key, value) in pairs(value)? {
+            let at = value.span().start;
+            let about = |(at, message): (usize, String)| (at, format!("{key}: {message}"));
+            match key {
+                "name" => {
+                    let pattern = NamePattern::new(text(value.get_ref(), at).map_err(about)?);
+                    name = Some(pattern.map_err(|error| about((at, error.to_string())))?);
+                }
+                "files" => files = Some(self.pattern(text(value.get_ref(), at).map_err(about)?, at).map_err(about)?),
+                "block-dim" => block = Some(extents(value).map_err(about)?),
+                "grid-dim" => grid = Some(extents(value).map_err(about)?),
+                "params" => params = integers(value).map_err(about)?,
+                "contract" => conditions = Some(contract(value).map_err(about)?),
+                other => {
+                    let meant = suggested(nearest(other, OF_KERNELS.map(|(name, ..)| name)));
+                    return Err((at, format!("there is no key `{other}` of kernels{meant}")));
+                }
+            }
+        }
+        let Some(name) = name else {
+            return Err((whole, "which kernels are meant? give `name`, for example name = \"saxpy*\"".to_owned()));
+        };
+        let says = match (conditions, block.is_some() || grid.is_some() || !params.is_empty()) {
+            (None, true) => Typed::Launch { block, grid, params },
+            (Some(conditions), false) => Typed::Contract(conditions),
+            (None, false) => {
+                return Err((whole, "give a launch (block-dim, grid-dim, params), or a contract".to_owned()));
+            }
+            (Some(_), true) => {
+                let both = "a contract is about all launches: give it, or block-dim, grid-dim and params";
+                return Err((whole, both.to_owned()));
+            }
+        };
+        Ok(OfKernels { name, files, at: self.stated_at(whole), says })
     }
 
     /// Whether the option of a key takes a value.
@@ -295,6 +328,33 @@ fn number(value: &DeValue<'_>, at: usize) -> Found<String> {
         DeValue::Float(number) => Ok(number.as_str().to_owned()),
         other => Err(wrong(other, "a number", at)),
     }
+}
+
+/// Up to three numbers, as they would be typed.
+fn extents(value: &Spanned<DeValue<'_>>) -> Found<String> {
+    let extents = items(value)?.iter().map(|item| number(item.get_ref(), item.span().start));
+    let extents = extents.collect::<Found<Vec<String>>>()?;
+    if (1..=3).contains(&extents.len()) {
+        return Ok(extents.join(","));
+    }
+    Err((value.span().start, "one, two or three numbers are wanted".to_owned()))
+}
+
+fn integers(value: &Spanned<DeValue<'_>>) -> Found<Vec<(String, String)>> {
+    let pair = |(name, value): (&str, &Spanned<DeValue<'_>>)| {
+        Ok((name.to_owned(), number(value.get_ref(), value.span().start)?))
+    };
+    pairs(value)?.into_iter().map(pair).collect()
+}
+
+/// The conditions of a contract, in one text or several.
+fn contract(value: &Spanned<DeValue<'_>>) -> Found<String> {
+    let (text, at) = match value.get_ref() {
+        DeValue::String(text) => (text.to_string(), value.span().start),
+        _ => (texts(value)?.map_each(|(text, _)| Ok(text))?.join(", "), value.span().start),
+    };
+    conditions(&text).map_err(|error| (at, error.to_string()))?;
+    Ok(text)
 }
 
 fn items<'v, 't>(value: &'v Spanned<DeValue<'t>>) -> Found<&'v [Spanned<DeValue<'t>>]> {

@@ -17,8 +17,13 @@ mod table;
 pub(super) use show::{schema, show};
 
 use super::args::{CheckArgs, Cli, Command as Typed, Destination};
+use super::geometry;
+use super::options::{integer, spoken_language};
 use crate::diagnostic::{RuleId, Severity};
+use crate::driver::contract_file;
+use crate::driver::kernel_settings::{Given, KernelSettings, OfKernels, Says};
 use crate::driver::rules::RuleSettings;
+use crate::source::Language;
 use anyhow::{Context, Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
@@ -164,6 +169,43 @@ impl Sources {
         Ok(rules)
     }
 
+    /// What settings say of kernels by their names, for files that are checked in one manner. What is typed stands above it.
+    pub(super) fn kernels(&self, args: &CheckArgs, files: &[&Path]) -> Result<KernelSettings> {
+        let Some(first) = files.first() else { return Ok(KernelSettings::default()) };
+        let settings = self.settings_at(first)?;
+        let Some(Setting { value: Value::Kernels(all), .. }) = settings.get("kernels") else {
+            return Ok(KernelSettings::default());
+        };
+        let paths: Vec<PathBuf> = files.iter().map(|path| path.to_path_buf()).collect();
+        let spoken = spoken_language(&args.source, &paths);
+        let of = |it: &file::OfKernels| {
+            let says = self.said(&it.says, spoken).with_context(|| it.at.to_string())?;
+            Ok(OfKernels { name: it.name.clone(), files: it.files.clone(), at: it.at.clone(), says })
+        };
+        all.iter().map(of).collect::<Result<_>>().map(KernelSettings)
+    }
+
+    /// What is left of it beside what is typed.
+    fn said(&self, says: &file::Typed, spoken: Option<Language>) -> Result<Says> {
+        let is_over = |ids: &[&str]| ids.iter().any(|id| self.is_typed(id));
+        match says {
+            file::Typed::Contract(_) if self.is_overruled("contracts") => Ok(Says::Nothing),
+            file::Typed::Contract(conditions) => Ok(Says::Contract(contract_file::conditions(conditions)?)),
+            file::Typed::Launch { .. } if is_over(&["contracts", "launches"]) => Ok(Says::Nothing),
+            file::Typed::Launch { block, grid, params } => {
+                let block = block.as_ref().filter(|_| !self.is_overruled("block_dim"));
+                let grid = grid.as_ref().filter(|_| !self.is_overruled("grid_dim"));
+                let block = block.map(|typed| geometry::block(typed, spoken)).transpose().context("block-dim")?;
+                let grid = grid.map(|typed| geometry::grid(typed, spoken)).transpose().context("grid-dim")?;
+                let params = params.iter().filter(|_| !self.is_overruled("params"));
+                let params = params.map(|(name, value)| {
+                    Ok((name.clone(), integer(value).with_context(|| format!("params: `{value}` is no integer"))?))
+                });
+                Ok(Says::Launch(Given { block, grid, params: params.collect::<Result<_>>()? }))
+            }
+        }
+    }
+
     fn is_typed(&self, id: &str) -> bool {
         self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
@@ -240,9 +282,8 @@ impl Sources {
             Value::Pairs(pairs) | Value::Paths(pairs) => {
                 pairs.iter().map(|(name, value)| with(&format!("{name}={value}"))).collect()
             }
-            Value::Switch(false) | Value::Patterns(_) | Value::Rules(_) | Value::Levels(_) | Value::ByPattern(_) => {
-                Vec::new()
-            }
+            Value::Switch(false) | Value::Patterns(_) | Value::Rules(_) | Value::Levels(_) => Vec::new(),
+            Value::ByPattern(_) | Value::Kernels(_) => Vec::new(),
         }
     }
 

@@ -3,8 +3,8 @@
 //! Deliberately absent: which files would be checked, which `check` lists itself.
 
 use super::Sources;
-use super::file::{Setting, Value, taken};
-use super::table::{KEYS, Key, Kind, LEVELS, Reach, named};
+use super::file::{OfKernels, Setting, Typed, Value, taken};
+use super::table::{KEYS, Key, Kind, LEVELS, OF_KERNELS, Reach, named};
 use crate::diagnostic::RuleId;
 use anyhow::Result;
 use clap::CommandFactory;
@@ -57,7 +57,7 @@ fn origins(sources: &Sources, key: &Key, setting: Option<&Setting>) -> Vec<(Stri
                 [],
             ) => "{}".to_owned(),
             (_, []) if key.name == "format" => quoted("text"),
-            (Kind::Paths | Kind::Texts | Kind::Patterns, []) => "[]".to_owned(),
+            (Kind::Paths | Kind::Texts | Kind::Patterns | Kind::Kernels, []) => "[]".to_owned(),
             (Kind::Rules, []) if key.name == "ignore" => "[]".to_owned(),
             (Kind::Rules, []) => list(&RuleId::ALL.map(|rule| rule.name().to_owned())),
             (_, []) => "(none)".to_owned(),
@@ -95,12 +95,54 @@ fn written(value: &Value) -> String {
         Value::Switch(switch) => switch.to_string(),
         Value::Texts(texts) => list(texts),
         Value::Pairs(pairs) => table(pairs.iter().cloned()),
-        Value::Patterns(all) => list(&all.iter().map(|pattern| pattern.text.clone()).collect::<Vec<_>>()),
+        Value::Patterns(all) => list(&all.iter().map(|pattern| pattern.text().to_owned()).collect::<Vec<_>>()),
+        Value::Kernels(all) => format!("[{}]", all.iter().map(of_kernels).collect::<Vec<_>>().join(", ")),
         Value::Rules(rules) => list(&rules.iter().map(|rule| rule.name().to_owned()).collect::<Vec<_>>()),
         Value::Levels(levels) => table(levels.iter().map(|(rule, level)| (rule.name().to_owned(), quoted(level)))),
         Value::Paths(paths) => table(paths.iter().map(|(format, path)| (format.clone(), quoted(path)))),
-        Value::ByPattern(all) => table(all.iter().map(|(pattern, values)| (pattern.text.clone(), list(values)))),
+        Value::ByPattern(all) => table(all.iter().map(|(pattern, values)| (pattern.text().to_owned(), list(values)))),
     }
+}
+
+fn of_kernels(of: &OfKernels) -> String {
+    let mut keys = vec![format!("name = {}", quoted(of.name.text()))];
+    keys.extend(of.files.iter().map(|files| format!("files = {}", quoted(files.text()))));
+    match &of.says {
+        Typed::Launch { block, grid, params } => {
+            let extents = |(name, typed): (&str, &String)| format!("{name} = [{}]", typed.replace(',', ", "));
+            keys.extend(block.iter().map(|typed| extents(("block-dim", typed))));
+            keys.extend(grid.iter().map(|typed| extents(("grid-dim", typed))));
+            if !params.is_empty() {
+                keys.push(format!("params = {}", table(params.iter().cloned())));
+            }
+        }
+        Typed::Contract(conditions) => keys.push(format!("contract = {}", quoted(conditions))),
+    }
+    format!("{{ {} }}", keys.join(", "))
+}
+
+fn extents() -> Json {
+    json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3})
+}
+
+fn integers() -> Json {
+    json!({"type": "object", "additionalProperties": {"type": "integer"}})
+}
+
+/// The schema of a table about kernels.
+fn kernels() -> Json {
+    let property = |(name, kind, about): (&str, Kind, &str)| {
+        let mut property = match kind {
+            Kind::Extents => extents(),
+            Kind::Integers => integers(),
+            Kind::Texts => json!({"type": ["string", "array"], "items": {"type": "string"}}),
+            _ => json!({"type": "string"}),
+        };
+        property["description"] = json!(about);
+        (name.to_owned(), property)
+    };
+    let properties: Map<String, Json> = OF_KERNELS.into_iter().map(property).collect();
+    json!({"type": "object", "properties": properties, "required": ["name"], "additionalProperties": false})
 }
 
 /// The JSON schema of a file, from the table of keys.
@@ -121,8 +163,8 @@ pub(in crate::cli) fn schema() -> String {
             Kind::Switch => json!({"type": "boolean"}),
             Kind::Texts => list(text()),
             Kind::Paths | Kind::Patterns => list(json!({"type": "string"})),
-            Kind::Extents => json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3}),
-            Kind::Integers => json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            Kind::Extents => extents(),
+            Kind::Integers => integers(),
             Kind::Rules => list(json!({"enum": rules})),
             Kind::Levels => {
                 let levels = rules.iter().map(|rule| ((*rule).to_owned(), json!({"enum": LEVELS})));
@@ -139,6 +181,7 @@ pub(in crate::cli) fn schema() -> String {
                 let paths = formats.iter().cloned().map(path);
                 json!({"type": "object", "properties": paths.collect::<Map<_, _>>(), "additionalProperties": false})
             }
+            Kind::Kernels => list(kernels()),
         };
         property["description"] = json!(key.about);
         properties.insert(key.name.to_owned(), property);

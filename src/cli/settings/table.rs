@@ -35,7 +35,19 @@ pub(super) enum Kind {
     LanguagesByPattern,
     /// A path for each format of reports.
     PathsByFormat,
+    /// Tables about kernels, each with the keys of [`OF_KERNELS`].
+    Kernels,
 }
+
+/// The keys of a table about kernels: what each holds, and one line.
+pub(super) const OF_KERNELS: [(&str, Kind, &str); 6] = [
+    ("name", Kind::Text, "The names of the kernels, as a pattern; namespaces may be left out"),
+    ("files", Kind::Text, "The files that they stand in, as a pattern of paths"),
+    ("block-dim", Kind::Extents, "Threads of a block, as --block-dim"),
+    ("grid-dim", Kind::Extents, "Blocks of the grid, as --grid-dim"),
+    ("params", Kind::Integers, "Values of scalar parameters, as --param"),
+    ("contract", Kind::Texts, "The contract that they are judged under, as a file of --contracts states it"),
+];
 
 /// How wide a key reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +85,7 @@ const fn alone(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub(super) const LEVELS: [&str; 4] = ["error", "warning", "note", "off"];
 
 /// All keys, in the order in which they are listed.
-pub(super) const KEYS: [Key; 33] = [
+pub(super) const KEYS: [Key; 34] = [
     of_files("include-dirs", Kind::Paths, "include_dirs", "Directories that are searched for quoted includes"),
     of_files("defines", Kind::Texts, "defines", "Macros, as NAME or NAME=VALUE"),
     of_files("build", Kind::Path, "build", "The directory of a build, with its compile_commands.json"),
@@ -87,6 +99,7 @@ pub(super) const KEYS: [Key; 33] = [
     of_files("level", Kind::Text, "level", "Between which threads races are sought"),
     of_files("any-launch", Kind::Switch, "any_launch", "Whether no contract excuses a race"),
     of_files("contracts", Kind::Path, "contracts", "The contracts that kernels are judged under"),
+    alone("kernels", Kind::Kernels, "Launches and contracts of kernels, by patterns of their names"),
     of_files("check-proofs", Kind::Switch, "check_proofs", "Whether derivations are replayed"),
     of_files("hints", Kind::Switch, "hints", "Whether redundant barriers are named"),
     of_files("effort", Kind::Text, "effort", "How hard to try"),
