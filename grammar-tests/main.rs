@@ -22,6 +22,7 @@
 //! - [`kernel_settings`]: launches and contracts of kernels that settings state by patterns of names, through the real binary.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
+//! - [`open_contracts`]: contracts that launches leave open, as findings, through the real binary.
 //! - [`packaging`]: the wheel, the hook without Rust, what the action runs, the CMake module.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`lsp`]: the language server, with an editor's side of the protocol and with real editors.
@@ -77,6 +78,7 @@ mod lowering;
 mod lsp;
 mod memory;
 mod mutants;
+mod open_contracts;
 mod opencl;
 mod packaging;
 mod pages;

@@ -3,7 +3,7 @@
 
 use raceproof::diagnostic::RuleId;
 use raceproof::diagnostic::report::{FileReport, Race};
-use raceproof::driver::options::{Hints, Options};
+use raceproof::driver::options::{Contracts, Hints, OpenContracts, Options};
 use raceproof::driver::parallel::{Input, Unwatched, check_all};
 use raceproof::driver::rule_page;
 
@@ -33,7 +33,9 @@ fn examples(page: &str) -> Vec<Example> {
 fn checked(example: &Example) -> FileReport {
     let path = format!("example.{}", example.language);
     let input = Input::Text(path.into(), example.text.clone().into_bytes());
-    let mut run = check_all(&[input], &Options { hints: Hints::Give, ..Options::default() }, &Unwatched);
+    let contracts = Contracts { open: OpenContracts::AsFindings, ..Contracts::default() };
+    let options = Options { hints: Hints::Give, contracts, ..Options::default() };
+    let mut run = check_all(&[input], &options, &Unwatched);
     assert!(run.problems.is_empty(), "{:?}", run.problems);
     run.report.files.remove(0)
 }

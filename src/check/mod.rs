@@ -20,6 +20,7 @@ mod determinism;
 mod element;
 pub mod impossible_launch;
 mod known;
+pub mod open_contract;
 pub mod pages;
 mod places;
 mod possible_race;

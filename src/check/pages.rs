@@ -27,6 +27,7 @@ pub fn page(rule: RuleId) -> &'static str {
         RuleId::Assertion => include_str!("pages/assertion.md"),
         RuleId::ImpossibleLaunch => include_str!("pages/impossible-launch.md"),
         RuleId::BrokenContract => include_str!("pages/broken-contract.md"),
+        RuleId::OpenContract => include_str!("pages/open-contract.md"),
         RuleId::UnusedSuppression => include_str!("pages/unused-suppression.md"),
         RuleId::InvalidSuppression => include_str!("pages/invalid-suppression.md"),
         RuleId::Unsupported => include_str!("pages/unsupported.md"),

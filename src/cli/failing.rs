@@ -3,7 +3,7 @@
 use super::Exit;
 use super::args::FailOn;
 use crate::diagnostic::report::{
-    Certainty, Divergence, FileReport, Finding, Keeping, KernelReport, Parse, Race, Report,
+    Certainty, Divergence, FileReport, Finding, KernelReport, Parse, Race, Report, leaves_open,
 };
 use crate::diagnostic::{RuleId, Severity};
 use crate::driver::parallel::Problem;
@@ -60,16 +60,9 @@ fn kernel_fails(kernel: &KernelReport, wanted: &[FailOn]) -> bool {
                 || has(kernel, Certainty::Possible)
         }
         FailOn::Unknown => is_unknown(kernel),
-        FailOn::OpenContract => is_open(kernel),
+        FailOn::OpenContract => leaves_open(kernel),
         FailOn::Unread | FailOn::Never => false,
     })
-}
-
-/// Whether the contract of a kernel is left to whoever launches it: one that is stated may be kept by all launches.
-fn is_open(kernel: &KernelReport) -> bool {
-    let launches = kernel.launches();
-    let are_kept = !launches.is_empty() && launches.iter().all(|launch| launch.keeping == Keeping::Kept);
-    kernel.leaves_a_contract() && !are_kept
 }
 
 /// Whether a verdict on a kernel counts: not where all findings behind it are hidden, or settings make no more of them than a note.

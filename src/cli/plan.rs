@@ -6,8 +6,9 @@
 use super::args::CheckArgs;
 use super::options::for_check;
 use super::settings::{Manner, Sources};
+use crate::diagnostic::RuleId;
 use crate::driver::kernel_settings::OfKernels;
-use crate::driver::options::{Options, Part};
+use crate::driver::options::{OpenContracts, Options, Part};
 use crate::driver::parallel::{Group, Input};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,9 @@ impl Plan {
             named.extend(files_named(&typed));
             let mut options = for_check(&typed)?;
             options.telling.rules = Arc::new(sources.rules(files)?);
+            if options.telling.rules.levels.contains_key(&RuleId::OpenContract) {
+                options.contracts.open = OpenContracts::AsFindings;
+            }
             options.contracts.by_name = Arc::new(sources.kernels(&typed, files)?);
             groups.push(Planned { files: files.iter().map(|file| file.to_path_buf()).collect(), options });
         }

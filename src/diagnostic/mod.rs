@@ -110,6 +110,8 @@ pub enum RuleId {
     ImpossibleLaunch,
     /// A stated contract that the kernel, or a launch of it, does not keep.
     BrokenContract,
+    /// A contract that some launch is not shown to keep, or that nobody is seen to.
+    OpenContract,
     /// A comment that suppresses findings, without one that it would suppress.
     UnusedSuppression,
     /// A comment that is meant to suppress findings and does not say what, or why.
@@ -122,7 +124,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order in which they are listed.
-    pub const ALL: [RuleId; 15] = [
+    pub const ALL: [RuleId; 16] = [
         RuleId::DataRace,
         RuleId::WarpSynchronous,
         RuleId::SameValueWrite,
@@ -134,6 +136,7 @@ impl RuleId {
         RuleId::Assertion,
         RuleId::ImpossibleLaunch,
         RuleId::BrokenContract,
+        RuleId::OpenContract,
         RuleId::UnusedSuppression,
         RuleId::InvalidSuppression,
         RuleId::Unsupported,
@@ -154,6 +157,7 @@ impl RuleId {
             RuleId::Assertion => "assertion",
             RuleId::ImpossibleLaunch => "impossible-launch",
             RuleId::BrokenContract => "broken-contract",
+            RuleId::OpenContract => "open-contract",
             RuleId::UnusedSuppression => "unused-suppression",
             RuleId::InvalidSuppression => "invalid-suppression",
             RuleId::Unsupported => "unsupported",

@@ -801,6 +801,13 @@ impl FileReport {
     }
 }
 
+/// Whether the contract of a kernel is left to whoever launches it: all launches that were found may keep it.
+pub fn leaves_open(kernel: &KernelReport) -> bool {
+    let launches = kernel.launches();
+    let are_kept = !launches.is_empty() && launches.iter().all(|launch| launch.keeping == Keeping::Kept);
+    kernel.leaves_a_contract() && !are_kept
+}
+
 impl KernelReport {
     /// The rule of each of its findings that nobody wants to be told of, and who does not.
     pub fn hidden(&self) -> impl Iterator<Item = (RuleId, &Hidden)> {

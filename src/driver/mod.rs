@@ -91,7 +91,7 @@ use crate::work::{self, Spent, Stage, watched};
 use asked::is_named;
 use front::Kept;
 use memo::{Memo, Subject};
-use options::{Pictures, ProjectHeaders, Reproductions, Timings};
+use options::{OpenContracts, Pictures, ProjectHeaders, Reproductions, Timings};
 use own_options::options_for;
 use passes::{Model, Relations, counts_relations, in_step, model_with};
 use std::collections::BTreeSet;
@@ -229,6 +229,10 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
     }
     for (report, &function) in kernels.iter_mut().zip(&wanted) {
         report.findings.extend(impossible_launches(&file, function));
+        if options.contracts.open == OpenContracts::AsFindings {
+            let open = check::open_contract::finding(report, program.functions[function].span);
+            report.findings.extend(open);
+        }
     }
     let drafts = match options.evidence.reproductions {
         Reproductions::Omit => Vec::new(),

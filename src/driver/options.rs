@@ -154,6 +154,18 @@ pub struct Contracts {
     pub logged: Option<Arc<LoggedLaunches>>,
     /// What is told of kernels that are proved.
     pub told: Told,
+    /// Whether contracts that launches leave open are findings.
+    pub open: OpenContracts,
+}
+
+/// Whether contracts that launches leave open are findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenContracts {
+    /// They are told with the verdict alone.
+    #[default]
+    WithVerdicts,
+    /// They are.
+    AsFindings,
 }
 
 /// What is told of kernels that are proved for the launches that were found.

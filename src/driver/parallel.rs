@@ -14,7 +14,7 @@ use super::cache::Cache;
 use super::crash;
 use super::isolate::{Panic, isolated};
 use super::memo::Memo;
-use super::options::{Contracts, Hints, Launches, Levels, Options, Part, Settings};
+use super::options::{Contracts, Hints, Launches, Levels, OpenContracts, Options, Part, Settings};
 use super::pictured::Pictured;
 use super::repeats;
 use super::reproduce::Drafted;
@@ -322,7 +322,7 @@ fn judged(options: &Options) -> Judged {
 /// are left out.
 pub fn sought(options: &Options) -> BTreeSet<RuleId> {
     let Settings { block, grid, params, levels, launches, lockstep, .. } = &options.judging;
-    let Contracts { stated, by_name, logged, told: _ } = &options.contracts;
+    let Contracts { stated, by_name, logged, told: _, open } = &options.contracts;
     let is_whole = options.kernels.is_empty()
         && [block, grid].into_iter().flatten().all(Option::is_none)
         && params.is_empty()
@@ -332,7 +332,11 @@ pub fn sought(options: &Options) -> BTreeSet<RuleId> {
         && stated.is_none()
         && by_name.0.is_empty()
         && logged.is_none();
-    let is_sought = |rule: &RuleId| *rule != RuleId::RedundantBarrier || options.hints == Hints::Give;
+    let is_sought = |rule: &RuleId| match rule {
+        RuleId::RedundantBarrier => options.hints == Hints::Give,
+        RuleId::OpenContract => *open == OpenContracts::AsFindings,
+        _ => true,
+    };
     RuleId::ALL.into_iter().filter(|rule| is_whole && is_sought(rule)).collect()
 }
 

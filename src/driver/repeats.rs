@@ -60,6 +60,7 @@ fn kind(rule: RuleId) -> Option<Kind> {
         RuleId::RedundantBarrier
         | RuleId::ImpossibleLaunch
         | RuleId::BrokenContract
+        | RuleId::OpenContract
         | RuleId::UnusedSuppression
         | RuleId::InvalidSuppression
         | RuleId::Unsupported

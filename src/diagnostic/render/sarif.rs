@@ -105,7 +105,7 @@ fn name(rule: RuleId) -> String {
 fn default_level(rule: RuleId) -> &'static str {
     match rule {
         RuleId::DataDependentIndex | RuleId::DataDependentControl => "warning",
-        RuleId::ImpossibleLaunch | RuleId::Parse => "warning",
+        RuleId::ImpossibleLaunch | RuleId::OpenContract | RuleId::Parse => "warning",
         RuleId::UnusedSuppression | RuleId::InvalidSuppression => "warning",
         RuleId::Unsupported | RuleId::RedundantBarrier => "note",
         _ => "error",

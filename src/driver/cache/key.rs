@@ -28,13 +28,13 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         // What is told is decided of what is kept.
         telling: _,
     } = options;
-    let Contracts { stated, by_name, logged, told } = contracts;
+    let Contracts { stated, by_name, logged, told, open } = contracts;
     if workload.timings == Timings::Measure || *evidence != Evidence::default() || logged.is_some() {
         return None;
     }
     let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);
     let build = commands.as_deref().map(|commands| commands.all());
-    let judged = (judged(judging, store)?, hints, fixes, (stated, by_name), told);
+    let judged = (judged(judging, store)?, hints, fixes, (stated, by_name), (told, open));
     let program = store.identity(&std::env::current_exe().ok()?)?;
     let place = std::env::current_dir().ok()?;
     Some(Fingerprint::of_value(&(program, place, text, build, judged, front_end(front, store)?)))
