@@ -3,7 +3,7 @@
 //! - [`generate`]: random kernels; [`arrivals`]: kernels that hand over by objects which count arrivals.
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
-//! - [`meaning`]: what lowering makes of C++ is what a compiler makes of it; [`cpp`] and [`classes`]: random kernels of that.
+//! - [`meaning`]: what lowering makes of C++ is what a compiler makes of it; [`cpp`], [`classes`] and [`packs`]: random kernels of that.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`clusters`]: blocks that share memory and wait for each other, judged by their steps alone.
 //! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
@@ -29,6 +29,7 @@ mod invariants;
 mod last_block;
 mod locks;
 mod meaning;
+mod packs;
 mod proofs;
 mod refute;
 mod scales;

@@ -1,6 +1,6 @@
 //! What lowering makes of C++ is what a compiler makes of it.
 //!
-//! Random kernels ([`cpp`], [`classes`] of objects of classes, and [`chosen`], in which types decide what is called) are lowered
+//! Random kernels ([`cpp`], [`classes`] of objects of classes, [`packs`] of templates with packs, and [`chosen`], in which types decide what is called) are lowered
 //! and run in the executable semantics, and are compiled as plain C++ and run, thread
 //! after thread: both must write the same numbers to the same places. So the order in which an expression changes things,
 //! conversions, and where control goes are held against a compiler, and not against our own reading of the standard.
@@ -8,7 +8,7 @@
 //! `RACEPROOF_KERNEL` names a text to try in place of random ones: what is left of a kernel that differs, say.
 
 use super::handed::lowered;
-use super::{chosen, classes, cpp};
+use super::{chosen, classes, cpp, packs};
 use crate::support::draw::Law;
 use crate::support::tier::tiers;
 use crate::support::tools::{cxx, has_cxx};
@@ -21,6 +21,7 @@ use std::process::Command;
 
 const LAW: Law = Law::new("meaning", tiers(30, 150, 1200));
 const CHOSEN: Law = Law::new("chosen", tiers(50, 150, 3000));
+const OF_PACKS: Law = Law::new("meaning_of_packs", tiers(30, 150, 2000));
 const OF_CLASSES: Law = Law::new("meaning_of_classes", tiers(30, 150, 1200));
 /// How many kernels a program has.
 const IN_A_PROGRAM: u64 = 50;
@@ -152,6 +153,11 @@ fn what_types_choose_is_what_a_compiler_chooses() {
 fn what_lowering_makes_of_classes_is_what_a_compiler_makes_of_them() {
     // How some classes lie, and whether some copies are made, is up to the compiler.
     holds(OF_CLASSES, classes::kernel, 3);
+}
+
+#[test]
+fn what_packs_are_is_what_a_compiler_makes_of_them() {
+    holds(OF_PACKS, packs::kernel, 20);
 }
 
 /// At most one kernel of so many may not be known.

@@ -207,7 +207,14 @@ fn whole(
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
     let mentions = mentions(&output, options.language());
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known, mentions };
+    let unit = Unit {
+        dialect: options.dialect,
+        sources: output.sources,
+        items,
+        known,
+        mentions,
+        made: syntax::unpack::Made::default(),
+    };
     ReadUnit {
         unit,
         diagnostics,

@@ -136,6 +136,14 @@ impl<'a> Walker<'a> {
             // Their parts are walked where they are kept beside the tree.
             ExprKind::Lambda(_) => self.unsupported(expr.span, "lambda expression"),
             ExprKind::Statements(_) => self.unsupported(expr.span, "statement expression"),
+            ExprKind::Expansion(pattern) => {
+                self.unsupported(expr.span, "pack expansion");
+                self.expr(pattern, Use::Read);
+            }
+            ExprKind::Fold(fold) => {
+                self.unsupported(expr.span, "fold expression");
+                fold.left.iter().chain(&fold.right).for_each(|part| self.expr(part, Use::Read));
+            }
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)
@@ -145,6 +153,7 @@ impl<'a> Walker<'a> {
             | ExprKind::Null
             | ExprKind::This
             | ExprKind::SizeofType(_)
+            | ExprKind::SizeofPack(_)
             | ExprKind::SizeofExpr(_) => {}
         }
     }
@@ -315,7 +324,11 @@ impl<'a> Walker<'a> {
             ExprKind::Comma(_, last) => self.stays_own(last),
             ExprKind::Cast(_, ty, value) if self.facts.is_reference(ty) => self.stays_own(value),
             ExprKind::Call(callee, arguments) => !self.gives_reference(callee, arguments.len()),
-            ExprKind::Unsupported(_) | ExprKind::Statements(_) | ExprKind::Lambda(_) => false,
+            ExprKind::Unsupported(_)
+            | ExprKind::Statements(_)
+            | ExprKind::Lambda(_)
+            | ExprKind::Expansion(_)
+            | ExprKind::Fold(_) => false,
             _ => true,
         }
     }

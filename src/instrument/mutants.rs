@@ -135,6 +135,7 @@ fn has_effects(language: Language, expr: &Expr) -> bool {
                 | ExprKind::Lambda(_)
                 | ExprKind::Statements(_)
                 | ExprKind::Unsupported(_)
+                | ExprKind::Fold(_)
                 | ExprKind::Launch { .. }
         )
     })

@@ -5,6 +5,7 @@ use super::function_table::Functions;
 use super::implicit::Implicit;
 use super::layout::Layout;
 use super::names::type_name;
+use super::packs::Packs;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Stmt, Storage, TypeId, Variable, VariableId};
 use super::qualified::Written;
 use super::record_table::Records;
@@ -12,6 +13,7 @@ use super::type_table::Types;
 use super::variable_table::Variables;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Dialect, Language, SourceMap, Span};
+use crate::syntax::unpack;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 
@@ -79,7 +81,7 @@ pub(super) const DEPTH_LIMIT: usize = 320;
 
 impl<'u> Resolver<'u> {
     /// An empty state with the scope of the translation unit.
-    pub(super) fn new(dialect: Dialect, sources: &'u SourceMap) -> Self {
+    pub(super) fn new(dialect: Dialect, sources: &'u SourceMap, made: &'u unpack::Made) -> Self {
         let language = dialect.language();
         Resolver {
             language,
@@ -92,7 +94,7 @@ impl<'u> Resolver<'u> {
             runs_code: FxHashMap::default(),
             records: Records::default(),
             variables: Variables::default(),
-            functions: Functions::default(),
+            functions: Functions::new(Packs::kept_in(made)),
             kernels: Vec::new(),
             diagnostics: Vec::new(),
             scopes: Scopes::of_unit(),

@@ -69,7 +69,7 @@ pub(crate) type Lanes = Vec<Option<i128>>;
 impl<'u> Declared<'u> {
     /// The declarations of a unit.
     pub(crate) fn of(unit: &'u syntax::Unit) -> Self {
-        let mut resolver = Resolver::new(unit.dialect, &unit.sources);
+        let mut resolver = Resolver::new(unit.dialect, &unit.sources, &unit.made);
         resolver.declare_items(&unit.items);
         let mut kernels = Vec::new();
         resolver.collect_kernels(resolver.scope, &unit.items, &mut kernels);

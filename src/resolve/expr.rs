@@ -172,6 +172,9 @@ impl<'u> Resolver<'u> {
             Kind::InitList(_) => self.unsupported(span, "initialiser list without a type"),
             Kind::Launch { .. } => self.unsupported(span, "kernel launch"),
             Kind::Lambda(lambda) => self.lambda(lambda, span),
+            Kind::Expansion(_) => self.unsupported(span, "pack expansion"),
+            Kind::Fold(_) => self.unsupported(span, "fold expression"),
+            Kind::SizeofPack(_) => self.unsupported(span, "sizeof of a pack"),
             Kind::Statements(lambda) => self.statement_expression(lambda, span),
             Kind::Unsupported(reason) => self.unsupported(span, reason.clone()),
         }
@@ -286,6 +289,7 @@ impl<'u> Resolver<'u> {
             return None;
         }
         let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        let syntax = self.functions.packs.variable(syntax, args)?;
         let values = self.template_values(&syntax.template, args, scope);
         let key = (index, values);
         if let Some(&known) = self.global_instances.get(&key) {

@@ -223,6 +223,9 @@ impl<'u> Resolver<'u> {
 
     /// The type of a parameter: an array by value is a pointer to its elements.
     pub(super) fn param_type(&mut self, param: &'u Param) -> Written {
+        if param.pack {
+            return Written::plain(self.types.unknown("parameter pack"));
+        }
         let written = self.declared_type(&param.ty, &param.qualifiers);
         match self.types[written.ty] {
             Type::Array { of, .. } if !written.is_reference => {

@@ -3,6 +3,7 @@
 //! Deliberately absent: how instances are made and resolved ([`super::function`]).
 
 use super::entities::{ScopeId, TemplateValue};
+use super::packs::Packs;
 use super::program::{Function, FunctionId, TypeId, VariableId};
 use crate::arena::Arena;
 use crate::syntax;
@@ -33,9 +34,10 @@ pub(super) struct FunctionInfo<'u> {
 }
 
 /// All functions of a program.
-#[derive(Default)]
 pub(super) struct Functions<'u> {
     all: Arena<Function>,
+    /// Templates with packs, without these.
+    pub(super) packs: Packs<'u>,
     /// What is known of them beside their bodies, by index.
     pub(super) infos: Vec<FunctionInfo<'u>>,
     /// Those that have been made of declarations.
@@ -44,6 +46,19 @@ pub(super) struct Functions<'u> {
     pub(super) of_templates: usize,
     /// Those whose bodies have not been resolved yet.
     pub(super) queue: VecDeque<FunctionId>,
+}
+
+impl<'u> Functions<'u> {
+    /// None yet.
+    pub(super) fn new(packs: Packs<'u>) -> Self {
+        Functions {
+            all: Arena::default(),
+            packs,
+            infos: Vec::new(),
+            instances: FxHashMap::default(),
+            queue: VecDeque::new(),
+        }
+    }
 }
 
 impl Index<FunctionId> for Functions<'_> {

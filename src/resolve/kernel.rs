@@ -26,7 +26,7 @@ impl<'u> Resolver<'u> {
         let of_launches =
             launched.iter().map(|(decl, values)| (std::ptr::from_ref(decl.syntax) as usize, (*values).clone()));
         requests.extend(of_launches);
-        for &decl in kernels {
+        for decl in self.without_packs(kernels, &requests, launched) {
             let key = std::ptr::from_ref(decl.syntax) as usize;
             if self.records.own_template(decl).is_empty() {
                 let function = self.kernel(decl, Vec::new());
@@ -57,6 +57,32 @@ impl<'u> Resolver<'u> {
             }
         }
         self.drain();
+    }
+
+    /// The kernels, those of templates with packs as launches need them. Of such a template that nothing launches, or that is asked for in
+    /// another way, nothing is known but its name.
+    fn without_packs(
+        &self,
+        kernels: &[FunctionDecl<'u>],
+        requests: &[Request],
+        launched: &[(FunctionDecl<'u>, &Vec<TemplateValue>)],
+    ) -> Vec<FunctionDecl<'u>> {
+        let mut found: Vec<FunctionDecl<'u>> = Vec::new();
+        for &kernel in kernels {
+            let first = found.len();
+            for &(made, _) in
+                launched.iter().filter(|(decl, _)| self.functions.packs.is_made_of(decl.syntax, kernel.syntax))
+            {
+                if !found[first..].iter().any(|known| std::ptr::eq(known.syntax, made.syntax)) {
+                    found.push(made);
+                }
+            }
+            let is_asked_for = requests.iter().any(|(wanted, _)| *wanted == std::ptr::from_ref(kernel.syntax) as usize);
+            if found.len() == first || is_asked_for {
+                found.push(kernel);
+            }
+        }
+        found
     }
 
     /// The function that a launch of a kernel with these template arguments is of.

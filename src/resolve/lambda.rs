@@ -297,21 +297,26 @@ fn names_of_path<'s>(path: &'s syntax::Path, found: &mut Vec<&'s str>) {
         found.push(&only.name.text);
     }
     for argument in path.segments.iter().filter_map(|segment| segment.args.as_deref()).flatten() {
-        match argument {
-            TemplateArg::Value(value) => visit(value, |part| {
-                if let syntax::ExprKind::Path(path) = &part.kind
-                    && let [only] = path.segments.as_slice()
-                {
-                    found.push(&only.name.text);
-                }
-            }),
-            TemplateArg::Type(ty) => {
-                if let TypeKind::Named(path) = &ty.kind
-                    && let [only] = path.segments.as_slice()
-                {
-                    found.push(&only.name.text);
-                }
+        names_of_argument(argument, found);
+    }
+}
+
+fn names_of_argument<'s>(argument: &'s TemplateArg, found: &mut Vec<&'s str>) {
+    match argument {
+        TemplateArg::Value(value) => visit(value, |part| {
+            if let syntax::ExprKind::Path(path) = &part.kind
+                && let [only] = path.segments.as_slice()
+            {
+                found.push(&only.name.text);
+            }
+        }),
+        TemplateArg::Type(ty) => {
+            if let TypeKind::Named(path) = &ty.kind
+                && let [only] = path.segments.as_slice()
+            {
+                found.push(&only.name.text);
             }
         }
+        TemplateArg::Expansion(pattern) => names_of_argument(pattern, found),
     }
 }

@@ -224,6 +224,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Type(ty) => Some(self.types.written_as(ty)),
                 _ => None,
             },
+            TemplateArg::Expansion(_) => None,
         }
     }
 

@@ -52,6 +52,7 @@ mod numbers;
 mod operators;
 mod outside;
 mod overload;
+mod packs;
 mod phases;
 mod pipelines;
 mod print;

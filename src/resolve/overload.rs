@@ -7,6 +7,7 @@
 
 use super::context::Resolver;
 use super::entities::{Entity, Found, FunctionDecl, TemplateValue};
+use super::packs::{before_pack, has_pack};
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::qualified::Written;
@@ -45,6 +46,8 @@ struct Candidate<'u> {
     /// For which arguments it takes pointers or references to what is `volatile`.
     takes_volatile: Vec<bool>,
     condition: Condition,
+    /// How many of its parameters stand before its pack of parameters, if it has one.
+    before_pack: usize,
 }
 
 impl<'u> Resolver<'u> {
@@ -72,8 +75,11 @@ impl<'u> Resolver<'u> {
         let has_object = args.iter().any(|argument| matches!(self.types[argument.ty], Type::Record(_)));
         let rivals = functions.iter().filter(|decl| accepts(functions, **decl, args.len())).count();
         let best = self.best(&candidates, if has_object { rivals } else { 0 })?;
-        if functions.iter().any(|decl| self.may_win_by_pack(*decl, &candidates[best].key.0[1..])) {
-            return None;
+        for &decl in functions {
+            let is_open = self.unpacked(decl, template_args, args.len()).is_none();
+            if is_open && self.may_win_by_pack(decl, &candidates[best].key.0[1..]) {
+                return None;
+            }
         }
         let chosen = candidates.swap_remove(best);
         self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }, template_args, args)
@@ -151,7 +157,9 @@ impl<'u> Resolver<'u> {
         let has_template = functions.iter().any(|decl| !self.records.own_template(*decl).is_empty());
         let mut found = Vec::new();
         let calls_device = !self.in_host && functions.iter().any(|decl| !is_of_host(*decl));
-        for &decl in functions.iter().filter(|decl| !calls_device || !is_of_host(**decl)) {
+        for &declared in functions.iter().filter(|decl| !calls_device || !is_of_host(**decl)) {
+            // One whose packs have no known length is no candidate, and may be the one that is called.
+            let Some(decl) = self.unpacked(declared, template_args, args.len()) else { continue };
             let is_special = is_specialization(decl) && (has_template || written_args(decl).is_some());
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
@@ -163,10 +171,30 @@ impl<'u> Resolver<'u> {
             match self.candidate(decl, template_args, object, args, care) {
                 // What an alias stands for is not seen through where parameters are deduced.
                 None if self.has_alias_of_template(decl) => return Vec::new(),
-                candidate => found.extend(candidate),
+                candidate => found.extend(candidate.map(|it| self.of_packs(it, declared))),
             }
         }
         found
+    }
+
+    /// The template without packs that one with packs is for so many arguments.
+    fn unpacked(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        template_args: Option<&[TemplateArg]>,
+        count: usize,
+    ) -> Option<FunctionDecl<'u>> {
+        let own = self.records.own_template(decl);
+        let syntax = self.functions.packs.function(decl.syntax, own, template_args.unwrap_or(&[]), count)?;
+        self.visible.stands_for(syntax, decl.syntax);
+        Some(FunctionDecl { syntax, ..decl })
+    }
+
+    /// A candidate with what it is known by of its packs: without arguments for them it is a template all the same.
+    fn of_packs(&self, candidate: Candidate<'u>, declared: FunctionDecl<'u>) -> Candidate<'u> {
+        let (fits, is_template, is_declared) = candidate.key;
+        let key = (fits, is_template || has_pack(self.records.own_template(declared)), is_declared);
+        Candidate { key, before_pack: before_pack(declared.syntax), ..candidate }
     }
 
     /// Whether a parameter of a function template is of a type that is deduced, where `nullptr` is given for it.
@@ -252,9 +280,7 @@ impl<'u> Resolver<'u> {
         if !self.records.own_template(decl).iter().any(|param| param.pack) {
             return false;
         }
-        // Of a parameter that is a pack the syntax does not tell whether it is a reference.
-        let is_pack = |param: &&syntax::Param| matches!(param.ty.kind, TypeKind::Unsupported(_));
-        let (packs, others): (Vec<_>, Vec<_>) = decl.syntax.params.iter().partition(is_pack);
+        let (packs, others): (Vec<_>, Vec<_>) = decl.syntax.params.iter().partition(|param| param.pack);
         let needed = others.iter().filter(|param| param.default.is_none()).count();
         if needed > fits.len() || packs.is_empty() && others.len() < fits.len() {
             return false;
@@ -440,7 +466,7 @@ impl<'u> Resolver<'u> {
             signature.push(self.types.common.void);
         }
         let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
-        Some(Candidate { key, decl, values, signature, takes_volatile, condition })
+        Some(Candidate { key, decl, values, signature, takes_volatile, condition, before_pack: usize::MAX })
     }
 
     /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
@@ -522,7 +548,8 @@ impl<'u> Resolver<'u> {
             && one.key.1
             && other.key.1
             && self.is_as_special(one, other)
-            && !self.is_as_special(other, one)
+            // Where nothing else decides, it is the one whose pack begins later ([temp.deduct.type] paragraph 10).
+            && (!self.is_as_special(other, one) || one.before_pack > other.before_pack)
     }
 
     /// Whether a template takes nothing that another does not: its parameters, made of types that are nothing else, fit those
@@ -600,6 +627,8 @@ pub(super) fn states_volatile(args: &[TemplateArg]) -> bool {
     args.iter().any(|argument| match argument {
         TemplateArg::Type(ty) => is_volatile(ty),
         TemplateArg::Value(_) => false,
+        // What the pack holds may be.
+        TemplateArg::Expansion(_) => true,
     })
 }
 

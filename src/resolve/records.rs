@@ -146,7 +146,7 @@ impl<'u> Resolver<'u> {
             let conditions = self.within(scope, |this| {
                 let condition = |argument: &'u TemplateArg, this: &mut Self| match argument {
                     TemplateArg::Type(ty) => this.condition_in(ty),
-                    TemplateArg::Value(_) => Condition::Holds,
+                    TemplateArg::Value(_) | TemplateArg::Expansion(_) => Condition::Holds,
                 };
                 args.iter().map(|argument| condition(argument, this)).collect::<Vec<_>>()
             });

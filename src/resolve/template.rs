@@ -153,6 +153,7 @@ impl<'u> Resolver<'u> {
                 _ => TemplateValue::Type(self.type_argument(ty)),
             },
             TemplateArg::Value(value) => self.value_argument(value),
+            TemplateArg::Expansion(_) => TemplateValue::Unknown,
         }
     }
 
@@ -442,7 +443,7 @@ fn named_by(argument: &TemplateArg) -> Option<&syntax::Path> {
     match argument {
         TemplateArg::Type(ty) => path_of(ty),
         TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => Some(path),
-        TemplateArg::Value(_) => None,
+        TemplateArg::Value(_) | TemplateArg::Expansion(_) => None,
     }
 }
 

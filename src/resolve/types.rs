@@ -170,7 +170,7 @@ impl<'u> Resolver<'u> {
         let size = last.and_then(|segment| segment.args.as_ref()).and_then(|args| args.first()).and_then(|argument| {
             match argument {
                 syntax::TemplateArg::Value(value) => self.constant_of(value),
-                syntax::TemplateArg::Type(_) => None,
+                syntax::TemplateArg::Type(_) | syntax::TemplateArg::Expansion(_) => None,
             }
         });
         match size {

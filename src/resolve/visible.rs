@@ -38,6 +38,13 @@ impl Visible {
         self.orders.entry(std::ptr::from_ref(syntax) as usize).or_insert(order);
     }
 
+    /// What was made of a declaration is where that is.
+    pub(super) fn stands_for<T>(&mut self, made: &T, declared: &T) {
+        if let Some(order) = self.order(declared) {
+            self.orders.insert(std::ptr::from_ref(made) as usize, order);
+        }
+    }
+
     fn order<T>(&self, syntax: &T) -> Option<usize> {
         self.orders.get(&(std::ptr::from_ref(syntax) as usize)).copied()
     }

@@ -24,6 +24,7 @@ pub mod parts;
 mod print;
 mod shape;
 pub mod undecided;
+pub mod unpack;
 mod variable_template;
 pub mod words;
 
@@ -50,6 +51,8 @@ pub struct Unit {
     pub known: known::Known,
     /// Where its tokens name a kernel or launch one, if the driver has looked.
     pub mentions: Vec<Mention>,
+    /// What its templates with packs have been made into, which is no part of its text.
+    pub made: unpack::Made,
 }
 
 /// A declaration at namespace scope or inside a class.
@@ -148,6 +151,8 @@ pub enum TemplateArg {
     Type(Type),
     /// A value; a bare name that may be either is a value.
     Value(Expr),
+    /// `T...`: as many arguments as the packs in it have elements.
+    Expansion(Box<TemplateArg>),
 }
 
 /// A parameter of a template.
@@ -298,6 +303,8 @@ pub struct Param {
     pub qualifiers: Vec<Qualifier>,
     /// Default argument.
     pub default: Option<Expr>,
+    /// Whether it is a pack (`T... x`), whose type is a pattern.
+    pub pack: bool,
 }
 
 /// One declared variable or data member.
@@ -611,10 +618,38 @@ pub enum ExprKind {
     },
     /// `[captures](params) { body }`
     Lambda(Box<Lambda>),
+    /// `e...` in a list: as many values as the packs in it have elements.
+    Expansion(Box<Expr>),
+    /// `sizeof...(T)`
+    SizeofPack(Name),
+    /// `(e + ...)` and its kin.
+    Fold(Box<Fold>),
     /// `({ … })`: a lambda that captures everything by reference and is called here.
     Statements(Box<Lambda>),
     /// What is not understood: the reason.
     Unsupported(String),
+}
+
+/// A fold expression.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    /// What stands between the elements.
+    pub op: FoldOp,
+    /// What stands on the left; `None` for the dots.
+    pub left: Option<Expr>,
+    /// What stands on the right; `None` for the dots. Where both are there, the one with a pack is what is repeated.
+    pub right: Option<Expr>,
+}
+
+/// The operator of a fold expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldOp {
+    /// One without an effect of its own.
+    Binary(BinaryOp),
+    /// `=` (no operator) or `op=`.
+    Assign(Option<BinaryOp>),
+    /// `,`
+    Comma,
 }
 
 /// The member or element that an entry of an initialiser list names.

@@ -21,6 +21,8 @@ pub fn parts_of(value: &Expr) -> Vec<&Expr> {
     use ExprKind as Kind;
     match &value.kind {
         Kind::Unary(_, a) | Kind::Postfix(_, a) | Kind::Cast(_, _, a) | Kind::SizeofExpr(a) => vec![a],
+        Kind::Expansion(a) => vec![a],
+        Kind::Fold(fold) => fold.left.iter().chain(&fold.right).collect(),
         Kind::Member { object, .. } => vec![object],
         Kind::Binary(_, a, b) | Kind::Assign(_, a, b) | Kind::Comma(a, b) | Kind::Index(a, b) => vec![a, b],
         Kind::Conditional(a, b, c) => vec![a, b, c],

@@ -131,7 +131,8 @@ fn function(function: &Function, out: &mut Out) {
 fn params(params: &[Param]) -> String {
     let one = |param: &Param| {
         let default = param.default.as_ref().map(|value| format!(" = {}", expr(value))).unwrap_or_default();
-        let text = format!("{} {}{default}", declared(&param.qualifiers, &param.ty), param.name.text);
+        let pack = if param.pack { "..." } else { "" };
+        let text = format!("{}{pack} {}{default}", declared(&param.qualifiers, &param.ty), param.name.text);
         text.trim_end().to_string()
     };
     params.iter().map(one).collect::<Vec<_>>().join(", ")

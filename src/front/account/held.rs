@@ -6,9 +6,9 @@
 use super::places::Places;
 use crate::source::Span;
 use crate::syntax::{
-    BinaryOp, Capture, CastKind, Designator, Enum, Expr, ExprKind, Function, Init, Item, ItemKind, Lambda, Name, Param,
-    Path, PathSegment, PostfixOp, Qualifier, Record, Stmt, StmtKind, TemplateArg, TemplateParam, TemplateParamKind,
-    Type, TypeKind, UnaryOp, Variable,
+    BinaryOp, Capture, CastKind, Designator, Enum, Expr, ExprKind, FoldOp, Function, Init, Item, ItemKind, Lambda,
+    Name, Param, Path, PathSegment, PostfixOp, Qualifier, Record, Stmt, StmtKind, TemplateArg, TemplateParam,
+    TemplateParamKind, Type, TypeKind, UnaryOp, Variable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -116,7 +116,7 @@ impl Walk<'_> {
     }
 
     fn params(&mut self, params: &[Param]) {
-        for Param { name, ty, qualifiers, default } in params {
+        for Param { name, ty, qualifiers, default, pack: _ } in params {
             self.name(name);
             self.ty(ty);
             self.qualifiers(qualifiers);
@@ -162,11 +162,14 @@ impl Walk<'_> {
 
     fn segment(&mut self, PathSegment { name, args }: &PathSegment) {
         self.name(name);
-        for argument in args.iter().flatten() {
-            match argument {
-                TemplateArg::Type(ty) => self.ty(ty),
-                TemplateArg::Value(value) => self.expr(value),
-            }
+        args.iter().flatten().for_each(|argument| self.template_arg(argument));
+    }
+
+    fn template_arg(&mut self, argument: &TemplateArg) {
+        match argument {
+            TemplateArg::Type(ty) => self.ty(ty),
+            TemplateArg::Value(value) => self.expr(value),
+            TemplateArg::Expansion(pattern) => self.template_arg(pattern),
         }
     }
 
@@ -200,12 +203,7 @@ impl Walk<'_> {
         outer.iter().for_each(|segment| self.segment(segment));
         self.name(name);
         self.template_params(template.as_deref().unwrap_or_default());
-        for argument in specialization.iter().flatten() {
-            match argument {
-                TemplateArg::Type(ty) => self.ty(ty),
-                TemplateArg::Value(value) => self.expr(value),
-            }
-        }
+        specialization.iter().flatten().for_each(|argument| self.template_arg(argument));
         self.qualifiers(qualifiers);
         bases.iter().for_each(|base| self.ty(base));
         members.iter().flatten().for_each(|member| self.item(member));
@@ -429,6 +427,22 @@ impl Walk<'_> {
                 self.exprs(args);
             }
             ExprKind::Lambda(lambda) | ExprKind::Statements(lambda) => self.lambda(lambda),
+            ExprKind::Expansion(pattern) => self.expr(pattern),
+            ExprKind::SizeofPack(name) => {
+                self.count("sizeof");
+                self.name(name);
+            }
+            ExprKind::Fold(fold) => {
+                // With an operand of its own the operator stands on both sides of the dots.
+                for _ in 0..1 + usize::from(fold.left.is_some() && fold.right.is_some()) {
+                    match fold.op {
+                        FoldOp::Binary(op) => self.binary(op),
+                        FoldOp::Assign(op) => op.iter().for_each(|op| self.compound(*op)),
+                        FoldOp::Comma => {}
+                    }
+                }
+                fold.left.iter().chain(&fold.right).for_each(|part| self.expr(part));
+            }
         }
     }
 

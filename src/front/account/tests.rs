@@ -182,6 +182,7 @@ impl Parts<'_> {
                     match argument {
                         TemplateArg::Type(ty) => self.ty(ty),
                         TemplateArg::Value(value) => self.expr(value),
+                        TemplateArg::Expansion(_) => {}
                     }
                 }
             }

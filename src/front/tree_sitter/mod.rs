@@ -80,7 +80,14 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
     diagnostics.extend(result.diagnostics);
     let mentions = mentions(&output, language);
     let known = Default::default();
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items: result.items, known, mentions };
+    let unit = Unit {
+        dialect: options.dialect,
+        sources: output.sources,
+        items: result.items,
+        known,
+        mentions,
+        made: crate::syntax::unpack::Made::default(),
+    };
     Answer { unit, diagnostics, parse, asides: result.asides }
 }
 

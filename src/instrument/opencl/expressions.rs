@@ -67,6 +67,10 @@ impl<'a> Translator<'a> {
             ExprKind::Launch { .. } => self.notes.leave_out(expr.span, "launch in CUDA's syntax"),
             ExprKind::Lambda(_) => self.unsupported(expr.span, "lambda expression"),
             ExprKind::Statements(_) => self.unsupported(expr.span, "statement expression"),
+            // OpenCL C has no packs.
+            ExprKind::Expansion(_) | ExprKind::Fold(_) | ExprKind::SizeofPack(_) => {
+                self.unsupported(expr.span, "pack expansion");
+            }
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)

@@ -476,5 +476,7 @@ fn has_reference_argument(path: &syntax::Path) -> bool {
             _ => false,
         },
         TemplateArg::Value(_) => false,
+        // What the pack holds may be one.
+        TemplateArg::Expansion(_) => true,
     })
 }

@@ -301,7 +301,7 @@ fn values_in(path: &syntax::Path) -> Vec<&syntax::Expr> {
     let args = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
     let values = args.filter_map(|argument| match argument {
         TemplateArg::Value(value) => Some(value),
-        TemplateArg::Type(_) => None,
+        TemplateArg::Type(_) | TemplateArg::Expansion(_) => None,
     });
     values.collect()
 }

@@ -3,7 +3,9 @@
 use super::ty::{member, path, ty};
 use super::unsupported;
 use crate::syntax::literals::CharacterType;
-use crate::syntax::{BinaryOp, CaptureMode, CastKind, Designator, Expr, ExprKind, Lambda, PostfixOp, UnaryOp};
+use crate::syntax::{
+    BinaryOp, CaptureMode, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Lambda, PostfixOp, UnaryOp,
+};
 
 /// `a, b, c`
 pub(super) fn list(values: &[Expr]) -> String {
@@ -69,9 +71,29 @@ fn primary(value: &Expr) -> String {
             format!("{}<<<{}>>>({})", operand(kernel), list(config), list(args))
         }
         ExprKind::Lambda(written) => lambda(written),
+        ExprKind::Expansion(pattern) => format!("{}...", operand(pattern)),
+        ExprKind::SizeofPack(name) => format!("sizeof...({})", name.text),
+        ExprKind::Fold(of) => fold(of),
         ExprKind::Statements(written) => format!("({{{}}})", body(written)),
         ExprKind::Unsupported(reason) => unsupported(reason),
         _ => unreachable!("compound expressions are printed by `expr`"),
+    }
+}
+
+/// `(e + ...)`, `(... + e)`, `(e + ... + e)`
+fn fold(of: &Fold) -> String {
+    let op = match of.op {
+        FoldOp::Binary(op) => binary(op).to_owned(),
+        FoldOp::Assign(op) => format!("{}=", op.map(binary).unwrap_or_default()),
+        FoldOp::Comma => ",".to_owned(),
+    };
+    let sides = [&of.left, &of.right].map(|side| side.as_ref().map(operand));
+    match sides {
+        [Some(left), Some(right)] => format!("({left} {op} ... {op} {right})"),
+        [left, right] => {
+            let side = |side: Option<String>| side.unwrap_or_else(|| "...".to_owned());
+            format!("({} {op} {})", side(left), side(right))
+        }
     }
 }
 

@@ -85,6 +85,10 @@ pub(super) fn arguments(args: &[TemplateArg]) -> String {
     let one = |arg: &TemplateArg| match arg {
         TemplateArg::Type(of) => ty(of),
         TemplateArg::Value(value) => expr(value),
+        TemplateArg::Expansion(pattern) => {
+            let pattern = arguments(std::slice::from_ref(pattern));
+            format!("{}...", &pattern[1..pattern.len() - 1])
+        }
     };
     format!("<{}>", args.iter().map(one).collect::<Vec<_>>().join(", "))
 }

@@ -96,7 +96,8 @@ impl Reader<'_> {
         self.deeper(|this| this.declarator_here(base, naming))
     }
 
-    fn declarator_here(&mut self, mut base: Type, naming: Naming) -> Reading<Declared> {
+    /// The pointers and references before a name.
+    fn around(&mut self, mut base: Type) -> Type {
         let span = base.span;
         loop {
             match self.next() {
@@ -111,14 +112,13 @@ impl Reader<'_> {
                     self.qualifiers_here();
                     base = Type { kind: TypeKind::Reference(Box::new(base), binding), qualifiers: Vec::new(), span };
                 }
-                "..." => {
-                    self.at += 1;
-                    let kind = TypeKind::Unsupported("parameter pack".to_owned());
-                    base = Type { kind, qualifiers: Vec::new(), span };
-                }
-                _ => break,
+                _ => return base,
             }
         }
+    }
+
+    fn declarator_here(&mut self, mut base: Type, naming: Naming) -> Reading<Declared> {
+        base = self.around(base);
         if self.next() == "(" && self.opens_declarator(naming) {
             let inside = self.at + 1;
             let close = self.close(self.at);
@@ -314,11 +314,24 @@ impl Reader<'_> {
     fn param(&mut self, close: usize) -> Reading<Param> {
         let start = self.at;
         let Specifiers { ty, mut qualifiers, .. } = self.specifiers()?;
-        let declared = self.declarator(ty.ok_or(MISFIT)?, Naming::Named)?;
+        let (ty, pack) = self.pattern(ty.ok_or(MISFIT)?);
+        let declared = self.declarator(ty, Naming::Named)?;
         qualifiers.extend(self.attributes());
         let default = if self.eat("=") { Some(self.next_expression(close)?) } else { None };
         let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
-        Ok(Param { name: name.unwrap_or_else(|| self.no_name(start)), ty: declared.ty, qualifiers, default })
+        Ok(Param { name: name.unwrap_or_else(|| self.no_name(start)), ty: declared.ty, qualifiers, default, pack })
+    }
+
+    /// The type of a pack of parameters, with the pointers and references before its dots, and whether there are any.
+    fn pattern(&mut self, mut base: Type) -> (Type, bool) {
+        let start = self.at;
+        let unread = base.clone();
+        base = self.around(base);
+        if self.eat("...") {
+            return (base, true);
+        }
+        self.at = start;
+        (unread, false)
     }
 
     /// A declaration of variables, fields, types or functions, up to and with its `;` or body.

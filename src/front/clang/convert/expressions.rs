@@ -9,7 +9,7 @@ use crate::front::clang::wire::Kind;
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
-    BinaryOp, CastKind, Designator, Expr, ExprKind, PostfixOp, Type, TypeKind, UnaryOp, literals, words,
+    BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, PostfixOp, Type, TypeKind, UnaryOp, literals, words,
 };
 use std::ops::Range;
 
@@ -59,7 +59,8 @@ impl Reader<'_> {
             Kind::Lambda | Kind::StatementExpression => return Err(MISFIT),
             Kind::Heap if matches!(self.text(start), "delete" | "::delete") => return foreign("delete expression"),
             Kind::Heap => return foreign("new expression"),
-            Kind::Pack => return foreign("pack expansion"),
+            Kind::Pack => return Ok(ExprKind::Expansion(self.operand(start..end - 1))),
+            Kind::Foreign if text == "sizeof" => return self.sizeof(start, end),
             Kind::Foreign => return foreign("expression that no kernel may have"),
             _ => {}
         }
@@ -230,6 +231,9 @@ impl Reader<'_> {
     fn parenthesis(&mut self, start: usize, end: usize) -> Reading<ExprKind> {
         let close = self.close(start);
         if close + 1 == end {
+            if let Some(fold) = self.fold(start, close) {
+                return Ok(fold);
+            }
             return self.deeper(|this| this.expression_kind(start + 1..close));
         }
         if close >= end {
@@ -265,7 +269,12 @@ impl Reader<'_> {
 
     fn sizeof(&mut self, start: usize, end: usize) -> Reading<ExprKind> {
         if self.text(start + 1) == "..." {
-            return Ok(ExprKind::Unsupported("sizeof of a pack".to_owned()));
+            // `sizeof...(T)`
+            let name = start + 3;
+            if self.text(start + 2) != "(" || name + 2 != end || !self.is_identifier(name) {
+                return Err(MISFIT);
+            }
+            return Ok(ExprKind::SizeofPack(self.name(name)));
         }
         let in_brackets = self.text(start + 1) == "(" && self.close(start + 1) + 1 == end;
         if !in_brackets {
@@ -276,6 +285,28 @@ impl Reader<'_> {
             return Ok(ExprKind::SizeofExpr(self.operand(inside)));
         }
         Ok(ExprKind::SizeofType(Box::new(self.type_in(inside)?)))
+    }
+
+    /// `(e + ...)`, `(... + e)` and `(e + ... + e)`, by where the dots are.
+    fn fold(&mut self, open: usize, close: usize) -> Option<ExprKind> {
+        let mut dots = open + 1;
+        while self.text(dots) != "..." {
+            dots = if matches!(self.text(dots), "(" | "[" | "{") { self.close(dots) + 1 } else { dots + 1 };
+            if dots >= close {
+                return None;
+            }
+        }
+        // A pattern of another list is followed by a comma or its end.
+        let op = if dots == open + 1 { self.text(dots + 1) } else { self.text(dots - 1) };
+        let op = match (assignment(op), words::binary_op(op), op) {
+            (Some(op), ..) => FoldOp::Assign(op),
+            (None, Some(op), _) => FoldOp::Binary(op),
+            (None, None, ",") => FoldOp::Comma,
+            _ => return None,
+        };
+        let left = (dots > open + 1).then(|| self.expression(open + 1..dots - 1));
+        let right = (dots + 1 < close).then(|| self.expression(dots + 2..close));
+        Some(ExprKind::Fold(Box::new(Fold { op, left, right })))
     }
 
     fn named_cast(&mut self, kind: CastKind, start: usize, end: usize) -> Reading<ExprKind> {

@@ -2,7 +2,7 @@
 
 use super::{MISFIT, Reader, Reading};
 use crate::preprocess::TokenKind;
-use crate::syntax::{Name, Path, PathSegment, TemplateArg};
+use crate::syntax::{Expr, ExprKind, Name, Path, PathSegment, TemplateArg};
 
 impl Reader<'_> {
     /// The path that starts at the next token, up to `limit` at most. A `<` behind a name opens arguments: where it
@@ -57,7 +57,13 @@ impl Reader<'_> {
             this.expect("<")?;
             let mut args = Vec::new();
             while !this.at_angle() {
-                args.push(this.template_arg()?);
+                args.push(match this.template_arg()? {
+                    TemplateArg::Value(Expr { kind: ExprKind::Expansion(pattern), .. }) => {
+                        TemplateArg::Expansion(Box::new(TemplateArg::Value(*pattern)))
+                    }
+                    pattern if this.eat("...") => TemplateArg::Expansion(Box::new(pattern)),
+                    argument => argument,
+                });
                 if !this.at_angle() {
                     this.expect(",")?;
                 }

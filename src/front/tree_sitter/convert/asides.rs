@@ -10,9 +10,7 @@ impl Converter<'_> {
     /// Keeps the parts of an expression that is not understood.
     pub(super) fn keep(&mut self, node: Node<'_>) {
         match node.kind() {
-            "new_expression" | "delete_expression" | "fold_expression" | "parameter_pack_expansion" => {
-                self.keep_values(node);
-            }
+            "new_expression" | "delete_expression" => self.keep_values(node),
             "compound_statement" => self.keep_statements(node),
             _ => {}
         }

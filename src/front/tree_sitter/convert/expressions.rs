@@ -4,8 +4,8 @@ use super::{Converter, child_of, children};
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
-    self, AsideKind, BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type,
-    TypeKind, UnaryOp, literals, words,
+    self, AsideKind, BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Path, PathSegment, PostfixOp,
+    TemplateArg, Type, TypeKind, UnaryOp, literals, words,
 };
 use tree_sitter::Node;
 
@@ -66,6 +66,11 @@ impl Converter<'_> {
             "sizeof_expression" => self.sizeof(node),
             "initializer_list" => ExprKind::InitList(self.init_list(node)),
             "lambda_expression" => self.lambda(node),
+            "fold_expression" => self.fold_expression(node),
+            "parameter_pack_expansion" => match node.child_by_field_name("pattern") {
+                Some(pattern) => ExprKind::Expansion(Box::new(self.expr(pattern))),
+                None => ExprKind::Unsupported(super::SYNTAX_ERROR.into()),
+            },
             "extension_expression" => match children(node).first() {
                 Some(&inner) => return self.expr(inner),
                 None => ExprKind::Unsupported(super::SYNTAX_ERROR.into()),
@@ -180,6 +185,26 @@ impl Converter<'_> {
             },
         };
         ExprKind::Assign(op, self.operand(node, "left"), self.operand(node, "right"))
+    }
+
+    /// `(e + ...)`, `(... + e)`, `(e + ... + e)`
+    fn fold_expression(&mut self, node: Node<'_>) -> ExprKind {
+        let text = self.operator(node);
+        let op = match (words::binary_op(text), text) {
+            (Some(op), _) => FoldOp::Binary(op),
+            (None, ",") => FoldOp::Comma,
+            (None, "=") => FoldOp::Assign(None),
+            (None, _) => match text.strip_suffix('=').and_then(words::binary_op) {
+                Some(op) => FoldOp::Assign(Some(op)),
+                None => return ExprKind::Unsupported(format!("operator `{text}`")),
+            },
+        };
+        let mut side = |name: &str| {
+            let side = node.child_by_field_name(name).filter(|side| side.kind() != "...")?;
+            Some(self.expr(side))
+        };
+        let (left, right) = (side("left"), side("right"));
+        ExprKind::Fold(Box::new(Fold { op, left, right }))
     }
 
     fn conditional(&mut self, node: Node<'_>) -> ExprKind {
@@ -313,8 +338,8 @@ impl Converter<'_> {
         let Some(value) = node.child_by_field_name("value") else {
             return ExprKind::Unsupported("sizeof of a pack".into());
         };
-        if value.kind() == "identifier" && self.spelling(self.first(node) + 1) == "..." {
-            return ExprKind::Unsupported("sizeof of a pack".into());
+        if self.spelling(self.first(node) + 1) == "..." {
+            return ExprKind::SizeofPack(self.name(value));
         }
         let value = self.expr(value);
         match value.kind {
@@ -526,6 +551,11 @@ impl Converter<'_> {
     }
 
     fn template_arg(&mut self, node: Node<'_>) -> TemplateArg {
+        if node.kind() == "parameter_pack_expansion"
+            && let Some(pattern) = node.child_by_field_name("pattern")
+        {
+            return TemplateArg::Expansion(Box::new(self.template_arg(pattern)));
+        }
         if node.kind() != "type_descriptor" {
             return TemplateArg::Value(self.expr(node));
         }
@@ -572,8 +602,6 @@ fn reason(kind: &str) -> &'static str {
     match kind {
         "new_expression" => "new expression",
         "delete_expression" => "delete expression",
-        "fold_expression" => "fold expression",
-        "parameter_pack_expansion" => "pack expansion",
         "alignof_expression" => "alignof",
         "offsetof_expression" => "offsetof",
         "generic_expression" => "generic selection",

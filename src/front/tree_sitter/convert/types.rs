@@ -176,7 +176,7 @@ impl Converter<'_> {
             "variadic_declarator" => {
                 let name = children(node).first().copied();
                 let path = name.map(|name| self.path(name));
-                Declared { path, ty: around(TypeKind::Unsupported("parameter pack".into())), function: None }
+                Declared { path, ty: base, function: None }
             }
             "structured_binding_declarator" => {
                 Declared { path: None, ty: around(TypeKind::Unsupported("structured binding".into())), function: None }
@@ -243,7 +243,7 @@ impl Converter<'_> {
                 self.report(self.span(node), super::SYNTAX_ERROR);
             }
             let ty = self.unsupported_type(node, super::SYNTAX_ERROR);
-            return Param { name: self.no_name(node), ty, qualifiers: Vec::new(), default: None };
+            return Param { name: self.no_name(node), ty, qualifiers: Vec::new(), default: None, pack: false };
         };
         let mut qualifiers = self.qualifiers(node);
         qualifiers.extend(self.attributes(self.first(node)..self.last(node) + 1));
@@ -252,7 +252,13 @@ impl Converter<'_> {
         let default = self.optional_expr(node.child_by_field_name("default_value"));
         let declared = self.fold_optional(node.child_by_field_name("declarator"), base);
         let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
-        Param { name: name.unwrap_or_else(|| self.no_name(node)), ty: declared.ty, qualifiers, default }
+        Param {
+            name: name.unwrap_or_else(|| self.no_name(node)),
+            ty: declared.ty,
+            qualifiers,
+            default,
+            pack: node.kind() == "variadic_parameter_declaration",
+        }
     }
 
     /// A path of one segment.

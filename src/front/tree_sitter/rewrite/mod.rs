@@ -382,7 +382,7 @@ impl<'a> Rewriter<'a> {
             if self.role(at) == Role::Construct {
                 self.emit("=", at);
                 self.emit(CONSTRUCT, at);
-            } else if !self.ends_operand(at) && self.before(at) != "sizeof" {
+            } else if !self.ends_operand(at) && !matches!(self.before(at), "sizeof" | "...") {
                 self.look_for_cast(at);
                 if self.role(at) == Role::Skip {
                     return at + 1;
