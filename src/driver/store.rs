@@ -5,8 +5,8 @@
 //!
 //! Deliberately absent: any limit of size; `raceproof clean` removes all of it.
 
-use crate::check::pages::page;
-use crate::diagnostic::RuleId;
+use crate::check::pages::page_of;
+use crate::diagnostic::{RuleId, UNKNOWN};
 use crate::source::dependencies::Stamp;
 use crate::source::fingerprint::Fingerprint;
 use crate::source::own_header;
@@ -78,12 +78,13 @@ impl Store {
         self.texts("include", [(own_header::NAME.to_owned(), own_header::TEXT)])
     }
 
-    /// The directory in which this version has the page of each rule, as `NAME.md`; those are written that are not there, or differ.
+    /// The directory in which this version has the page of each rule, as `NAME.md`, and that of `unknown`; those are written that are not there, or differ.
     ///
     /// # Errors
     /// They cannot be written.
     pub fn rule_pages(&self) -> io::Result<PathBuf> {
-        self.texts("rules", RuleId::ALL.map(|rule| (format!("{}.md", rule.name()), page(rule))))
+        let file = |rule: Option<RuleId>| format!("{}.md", rule.map_or(UNKNOWN, RuleId::name));
+        self.texts("rules", RuleId::ALL.map(Some).into_iter().chain([None]).map(|rule| (file(rule), page_of(rule))))
     }
 
     /// A directory that has these texts.
@@ -187,7 +188,10 @@ mod tests {
         let written = std::fs::metadata(&first).unwrap().modified().unwrap();
         std::fs::write(pages().join("array-bounds.md"), "half").unwrap();
         assert_eq!(std::fs::read_dir(pages()).unwrap().count(), RuleId::ALL.len());
-        assert_eq!(std::fs::read_to_string(pages().join("array-bounds.md")).unwrap(), page(RuleId::ArrayBounds));
+        assert_eq!(
+            std::fs::read_to_string(pages().join("array-bounds.md")).unwrap(),
+            page_of(Some(RuleId::ArrayBounds))
+        );
         assert_eq!(std::fs::metadata(&first).unwrap().modified().unwrap(), written);
     }
 

@@ -56,6 +56,7 @@ impl<'u> Functions<'u> {
             packs,
             infos: Vec::new(),
             instances: FxHashMap::default(),
+            of_templates: 0,
             queue: VecDeque::new(),
         }
     }
