@@ -861,6 +861,9 @@ fn values_that_a_parameter_cannot_have_are_refused() {
     place.put("raceproof.toml", b"params = { n = 256 }\n");
     let seen = place.run(&[&["check", "narrow.cu"], &one[..]].concat()).expect(2);
     seen.complains("--param n=256: the parameter `n` of narrow (narrow.cu:1) is of type unsigned char");
+    place.put("raceproof.toml", b"[[kernels]]\nname = \"narrow\"\nparams = { n = 257 }\n");
+    let seen = place.run(&[&["check", "narrow.cu"], &one[4..]].concat()).expect(2);
+    seen.complains("--param n=257: the parameter `n` of narrow (narrow.cu:1) is of type unsigned char");
 }
 
 /// The last kernel of a file of thousands is looked at as the first one is.
@@ -873,6 +876,16 @@ fn the_five_thousandth_kernel_counts() {
         ["check", "k.cu", "--kernel", "k4999", "--front", "tree-sitter", "--solver", "none", "--format", "gcc"];
     let seen = place.run(&arguments).expect(1);
     assert!(seen.out.starts_with("k.cu:5000:"), "{}", seen.out);
+    // Of instances of templates there is a limit, and what is beyond it is unread.
+    let template = |at: usize| {
+        let instances = (0..100).map(|n| format!("template __global__ void t{at}<{n}>(int *);\n"));
+        format!("template <int N> __global__ void t{at}(int *a) {{ a[N] = 1; }}\n{}", instances.collect::<String>())
+    };
+    place.put("t.cu", (0..42).map(template).collect::<String>().as_bytes());
+    let arguments = ["check", "t.cu", "--kernel", "t41", "--front", "tree-sitter", "--solver", "none", "--fail-on"];
+    let seen = place.run(&[&arguments[..], &["unread"]].concat()).expect(1);
+    assert!(seen.out.contains("beyond the 4096 functions that are made of the templates of a file"), "{}", seen.out);
+    place.run(&[&arguments[..], &["racy"]].concat()).expect(0);
 }
 
 /// A directory gives the same fixes as its files do, one by one.

@@ -216,6 +216,13 @@ const ROWS: &[Row] = &[
             ["racy", "race-free"],
         )
     },
+    verdict(
+        "kernels",
+        "kernels = [{ name = \"k*\", block-dim = [1], grid-dim = [1] }]",
+        &[],
+        &[("k.cu", RACY)],
+        ["racy", "race-free"],
+    ),
     verdict("level", "level = \"block\"", &["--level", "block"], &[("k.cu", OF_BLOCKS)], ["racy", "race-free"]),
     verdict(
         "any-launch",

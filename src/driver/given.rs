@@ -1,4 +1,5 @@
-//! Values that the user gives for parameters of kernels (`--param`, `params` in raceproof.toml), held against their types.
+//! Values that the user gives for parameters of kernels (`--param`, `params` and `[[kernels]]` in raceproof.toml), held against
+//! their types.
 //!
 //! Guarantees: a value that a parameter cannot have is told, once for each kernel that has such a parameter; `judge::scopes` takes
 //! no such value. A kernel that has no parameter of that name, or one whose type is no integer, says nothing.
@@ -6,6 +7,7 @@
 //! Deliberately absent: names that no kernel has, of which only the whole run can tell (`cli`).
 
 use super::Options;
+use super::own_options::options_for;
 use crate::calculus::{Kernel, ScalarType};
 use crate::resolve::program::{FunctionId, Program};
 use std::collections::BTreeSet;
@@ -18,6 +20,7 @@ pub(super) fn misfits(program: &Program, judged: &[(FunctionId, Kernel)], option
         let span = program.functions[*function].span;
         let path = program.sources.file(program.sources.visible(span).file).path.display();
         let line = program.sources.start_position(span).line;
+        let options = options_for(options, program, *function);
         for (_, param) in kernel.params.iter() {
             let Some(value) = options.judging.given(&param.name) else { continue };
             let Some((least, most)) = param.ty.range().filter(|_| !param.ty.holds(value)) else { continue };

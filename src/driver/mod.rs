@@ -487,6 +487,9 @@ fn resolved(read: front::ReadUnit) -> ReadFile {
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
+    let program = &launched.program;
+    let leaves_out = program.kernels.iter().any(|&kernel| program.functions[kernel].is_left_out());
+    let parse = if leaves_out && parse == Parse::Ok { Parse::Partial } else { parse };
     ReadFile {
         launched,
         diagnostics,

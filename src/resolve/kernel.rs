@@ -3,7 +3,7 @@
 use super::context::Resolver;
 use super::entities::{Entity, Found, FunctionDecl, Outside, ScopeId, TemplateValue};
 use super::function::INSTANCE_LIMIT;
-use super::program::{FunctionId, Storage, Variable, VariableId};
+use super::program::{FunctionId, LEFT_OUT, Storage, Variable, VariableId};
 use super::template_use::is_index_type;
 use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
@@ -202,8 +202,7 @@ impl<'u> Resolver<'u> {
         let function = self.head(decl, &values, &[]);
         self.functions.infos[function.index()].started = true;
         let reason = format!(
-            "an instance of a kernel template beyond the {INSTANCE_LIMIT} functions that are made of the templates of a file \
-             (divide the file)"
+            "{LEFT_OUT} the {INSTANCE_LIMIT} functions that are made of the templates of a file (divide the file)"
         );
         let span = self.functions[function].span;
         self.functions[function].unsupported.push((span, reason));

@@ -218,6 +218,16 @@ pub struct Function {
     pub same_pointers: Vec<(usize, usize)>,
 }
 
+/// How the reason begins why nobody looks at an instance of a kernel template.
+pub(super) const LEFT_OUT: &str = "an instance of a kernel template beyond";
+
+impl Function {
+    /// Whether it is a kernel that nobody looks at, since the file has too many instances of templates.
+    pub fn is_left_out(&self) -> bool {
+        self.unsupported.iter().any(|(_, reason)| reason.starts_with(LEFT_OUT))
+    }
+}
+
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
