@@ -197,16 +197,27 @@ pub enum Arrangement {
     WarpStriped,
 }
 
-/// The arrangement of the algorithm of that name (`BLOCK_LOAD_TRANSPOSE`); the default is a direct one.
-pub fn arrangement(algorithm: &str) -> Option<Arrangement> {
-    let rest = algorithm.strip_prefix("BLOCK_LOAD_").or_else(|| algorithm.strip_prefix("BLOCK_STORE_"))?;
-    Some(match rest {
-        "DIRECT" | "VECTORIZE" => Arrangement::Blocked,
-        "STRIPED" | "TRANSPOSE" => Arrangement::Striped,
-        "WARP_TRANSPOSE" | "WARP_TRANSPOSE_TIMESLICED" => Arrangement::WarpStriped,
-        _ => return None,
-    })
+/// The arrangement of an algorithm; the default is a direct one.
+pub fn arrangement(algorithm: i128) -> Option<Arrangement> {
+    ARRANGEMENTS.get(usize::try_from(algorithm).ok()?).map(|(_, arrangement)| *arrangement)
 }
+
+/// The number that an algorithm of loads and stores is, by its name (`BLOCK_LOAD_TRANSPOSE`): an enumeration of the library.
+pub fn algorithm(name: &str) -> Option<i128> {
+    let rest = name.strip_prefix("BLOCK_LOAD_").or_else(|| name.strip_prefix("BLOCK_STORE_"))?;
+    ARRANGEMENTS.iter().position(|(known, _)| *known == rest).map(|at| at as i128)
+}
+
+/// The algorithms in the order of the library's enumerations, `cub::BlockLoadAlgorithm` and `cub::BlockStoreAlgorithm`, and how they
+/// arrange items.
+const ARRANGEMENTS: [(&str, Arrangement); 6] = [
+    ("DIRECT", Arrangement::Blocked),
+    ("STRIPED", Arrangement::Striped),
+    ("VECTORIZE", Arrangement::Blocked),
+    ("TRANSPOSE", Arrangement::Striped),
+    ("WARP_TRANSPOSE", Arrangement::WarpStriped),
+    ("WARP_TRANSPOSE_TIMESLICED", Arrangement::WarpStriped),
+];
 
 /// Whether a class without its namespace is a function object of the library, which computes a value of its arguments.
 pub fn is_function_object(name: &str) -> bool {

@@ -156,6 +156,9 @@ impl<'u> Resolver<'u> {
         {
             return if name.ends_with("move") { self.given_up(only.clone()) } else { only.clone() };
         }
+        if let Some(value) = self.hinted(name, &args) {
+            return value;
+        }
         if let Some(value) = self.complex_function(name, &args, span) {
             return value;
         }
@@ -166,6 +169,20 @@ impl<'u> Resolver<'u> {
             return phase;
         }
         self.builtin_call(name, template_args, args, span)
+    }
+
+    /// `__builtin_expect(e, c)` and its kin, which are their first argument, and tell the compiler what to expect of it.
+    fn hinted(&mut self, name: &str, args: &[Expr]) -> Option<Expr> {
+        let (first, hints) = args.split_first()?;
+        let is_hint = |hint: &Expr| matches!(hint.kind, ExprKind::Int(_));
+        match (name, hints) {
+            ("__builtin_expect", [hint]) | ("__builtin_expect_with_probability", [hint, _]) if is_hint(hint) => {
+                let value = self.load(first.clone());
+                Some(self.convert(value, self.types.common.long))
+            }
+            ("__builtin_assume_aligned", [bytes]) if is_hint(bytes) => Some(self.load(first.clone())),
+            _ => None,
+        }
     }
 
     /// A call of an object: `operator()` of a record, otherwise a function pointer, which is not followed.

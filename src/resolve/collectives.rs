@@ -31,8 +31,6 @@ pub(super) struct Collective {
     item: TypeId,
     /// Template arguments that are constants, by position.
     numbers: Vec<Option<i128>>,
-    /// The algorithm that is chosen.
-    algorithm: Option<String>,
 }
 
 /// What of a collective call is not followed.
@@ -68,19 +66,20 @@ impl<'u> Resolver<'u> {
         for (argument, word) in args.iter().zip(&words).skip(1) {
             numbers.push(match (word, word.is_none().then(|| self.template_value(argument))) {
                 (None, Some(TemplateValue::Value(number, _))) => Some(number),
+                // A bare name may have been taken for a type's.
+                (Some(word), _) => collectives::algorithm(word),
                 _ => None,
             });
         }
         let shown = |(number, word): (&Option<i128>, &Option<String>)| match (number, word) {
-            (Some(number), _) => number.to_string(),
-            (None, Some(word)) => word.clone(),
+            (_, Some(word)) => word.clone(),
+            (Some(number), None) => number.to_string(),
             (None, None) => "?".to_owned(),
         };
         let rest: Vec<String> = numbers.iter().zip(&words).skip(1).map(shown).collect();
         let text = [vec![self.type_name(item)], rest].concat().join(", ");
         let storage = self.types.unknown(format!("{name}<{text}>::TempStorage"));
-        let algorithm = words.into_iter().flatten().find(|word| word.starts_with("BLOCK_"));
-        let collective = Collective { class, name: name.to_owned(), item, numbers, algorithm };
+        let collective = Collective { class, name: name.to_owned(), item, numbers };
         self.collectives.insert(storage, collective);
         Some(self.types.pointer(storage, None))
     }
@@ -88,6 +87,12 @@ impl<'u> Resolver<'u> {
     /// The class that a name which the unit does not declare stands for.
     fn collective_class(&self, name: &str) -> Option<Class> {
         Class::named(self.name_in_library(name)?)
+    }
+
+    /// An algorithm of loads and stores, by the name of a constant that the unit does not declare.
+    pub(super) fn collective_algorithm(&self, name: &str, span: Span) -> Option<Expr> {
+        let algorithm = collectives::algorithm(self.name_in_library(name)?)?;
+        Some(expr(ExprKind::Int(algorithm), self.types.common.int, span))
     }
 
     /// The name without the namespace of the library, if it is in there.
@@ -406,8 +411,8 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Result<Expr, NotFollowed> {
         let number = |at: usize| collective.numbers.get(at).copied().flatten();
-        let arrangement = match &collective.algorithm {
-            Some(word) => collectives::arrangement(word).ok_or(NotFollowed::Algorithm)?,
+        let arrangement = match number(3) {
+            Some(algorithm) => collectives::arrangement(algorithm).ok_or(NotFollowed::Algorithm)?,
             None if collective.numbers.len() > 3 => return Err(NotFollowed::Algorithm),
             None => Arrangement::Blocked,
         };

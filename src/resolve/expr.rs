@@ -330,6 +330,9 @@ impl<'u> Resolver<'u> {
             let ty = self.types.common.bool;
             return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), ty, span);
         }
+        if let Some(algorithm) = self.collective_algorithm(name, span) {
+            return algorithm;
+        }
         // The names of a scoped enumeration mean nothing by themselves.
         let of_role = name.rfind("pipeline_role::").map(|at| &name[at..]);
         match variable(self.language, of_role.unwrap_or(short)) {
