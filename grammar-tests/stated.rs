@@ -255,10 +255,11 @@ fn what_cannot_be_read_or_does_not_fit_is_an_error() {
 fn a_contract_of_a_kernel_that_is_not_there_is_a_warning() {
     let place = place();
     let text = "rows.cu: gone: blockDim.x <= 256\nrows.cu: rows<double>: pitch >= width\nlost.cu: k: any launch\n\
-                part.cl: part: pitch >= get_num_groups(0) * get_local_size(0)\n";
+                part.cl: part: pitch >= get_num_groups(0) * get_local_size(0)\nrows.cu: rosw: blockDim.x <= 256\n";
     place.put("c.txt", text.as_bytes());
     run(&place, &["check", "rows.cu", "--contracts", "c.txt", "--fail-on", "never"])
         .expect(0)
+        .complains("warning: c.txt:5: rows.cu: rosw: there is no such kernel in what was checked; did you mean `rows`?")
         .complains("warning: c.txt:1: rows.cu: gone: there is no such kernel in what was checked")
         .complains("warning: c.txt:2: rows.cu: rows<double>: there is no such kernel")
         .complains("warning: c.txt:3: lost.cu: k: there is no such kernel")

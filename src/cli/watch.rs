@@ -377,7 +377,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(place.path()).unwrap();
         let at = |name: &str| root.join(name);
-        ["a.cu", "gone.cu"].map(|name| std::fs::write(at(name), "").unwrap());
+        for name in ["a.cu", "gone.cu"] {
+            std::fs::write(at(name), "").unwrap();
+        }
         let mut watch = Watch::new(std::slice::from_ref(&root)).unwrap();
         watch.begin();
         watch.count([at("a.cu"), at("gone.cu")].iter().map(PathBuf::as_path));
