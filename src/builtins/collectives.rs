@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn algorithms_say_how_items_lie() {
-        assert_eq!(arrangement("BLOCK_LOAD_VECTORIZE"), Some(Arrangement::Blocked));
-        assert_eq!(arrangement("BLOCK_STORE_TRANSPOSE"), Some(Arrangement::Striped));
-        assert_eq!(arrangement("BLOCK_LOAD_WARP_TRANSPOSE"), Some(Arrangement::WarpStriped));
-        assert_eq!(arrangement("BLOCK_REDUCE_RAKING"), None);
+        assert_eq!(algorithm("BLOCK_LOAD_VECTORIZE").and_then(arrangement), Some(Arrangement::Blocked));
+        assert_eq!(algorithm("BLOCK_STORE_TRANSPOSE").and_then(arrangement), Some(Arrangement::Striped));
+        assert_eq!(algorithm("BLOCK_LOAD_WARP_TRANSPOSE").and_then(arrangement), Some(Arrangement::WarpStriped));
+        assert_eq!(algorithm("BLOCK_REDUCE_RAKING").and_then(arrangement), None);
     }
 }
