@@ -106,6 +106,24 @@ fn the_archive_of_a_release_holds_the_binary_of_the_wheel() {
 }
 
 #[test]
+fn the_archive_for_windows_holds_the_program_under_its_name_there() {
+    let Some(python) = tools::used("python", || beside_python("python")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let wheel = format!("raceproof-{version}-py3-none-win_amd64.whl");
+    let entry = format!("raceproof-{version}.data/scripts/raceproof.exe");
+    let write = "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr(sys.argv[2], 'program')";
+    let mut made = Command::new(python);
+    success(&made.args(["-c", write, &wheel, &entry]).current_dir(place.path()).output().unwrap());
+    let archive = Path::new(ROOT).join("packaging/ci/archive.sh");
+    success(&Command::new(archive).args([&wheel, "windows", "."]).current_dir(place.path()).output().unwrap());
+    let mut listed = Command::new("tar");
+    listed.args(["-tzf", &format!("raceproof-windows-v{version}.tgz")]).current_dir(place.path());
+    let listed = success(&listed.output().unwrap());
+    assert!(listed.contains(&format!("raceproof-windows-v{version}/raceproof.exe")), "{listed}");
+}
+
+#[test]
 fn all_that_is_published_has_one_version() {
     let version = env!("CARGO_PKG_VERSION");
     let text = |path: &str| fs::read_to_string(Path::new(ROOT).join(path)).unwrap();

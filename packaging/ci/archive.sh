@@ -10,7 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$name"
 python3 -m zipfile -e "$wheel" "$work/wheel"
-install -m 755 "$work/wheel/raceproof-$version.data/scripts/raceproof" "$work/$name/raceproof"
+# On Windows it ends with `.exe`.
+install -m 755 "$work/wheel/raceproof-$version.data/scripts/raceproof"* "$work/$name"
 cp "$(dirname "$0")/../../LICENSE-"{MIT,APACHE} "$work/$name"
 tar -czf "$directory/$name.tgz" -C "$work" "$name"
 (cd "$directory" && python3 -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), "", sys.argv[1])' "$name.tgz" >"$name.tgz.sha256")
