@@ -17,7 +17,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("fixtures/libraries/matrix_tiles.cu", "the header of `wmma` is not there: clang drops what uses it"),
     ("fixtures/classes/lists.cu", "its class needs a header of the C++ library, which libclang has not"),
     ("fixtures/overloads/packs_of_variables.cu", "libclang shows nothing of the value of a variable template"),
-    ("fixtures/overloads/template_arguments.cu", "each front end has its own words for what it does not read"),
     ("fixtures/traps/host_strangers.cu", "libclang shows no call of a function that is not declared"),
     ("fixtures/traps/launches_in_try.cu", "clang drops what stands in `try`"),
     ("fixtures/traps/newer_cpp.cu", "libclang reads C++ of 2017, and takes for errors what came later"),
