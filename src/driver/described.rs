@@ -103,11 +103,14 @@ fn template(params: &[syntax::TemplateParam]) -> Vec<(String, bool)> {
 }
 
 fn parameter(param: &syntax::Param) -> Parameter {
+    if param.pack {
+        let kind = ParameterKind::Other("a parameter pack".to_owned());
+        return Parameter { name: param.name.text.clone(), kind };
+    }
     let kind = match &param.ty.kind {
         TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Pointer(_)) => double_pointer(),
         TypeKind::Pointer(_) | TypeKind::Array(..) => ParameterKind::Pointer(Pointee::Unknown),
         TypeKind::Reference(..) => reference(),
-        TypeKind::Unsupported(_) => ParameterKind::Other("a parameter pack".to_owned()),
         _ => ParameterKind::Dependent,
     };
     Parameter { name: param.name.text.clone(), kind }

@@ -312,9 +312,9 @@ pub(super) fn callable(function: &Function, facts: &Facts) -> Callable {
 
 /// How parameters are passed.
 pub(super) fn passing(params: &[Param], variadic: bool, facts: &Facts) -> Callable {
-    let is_pack = |param: &Param| matches!(&param.ty.kind, TypeKind::Unsupported(reason) if reason == "parameter pack");
+    let is_pack = |param: &Param| param.pack;
     let passing = |param: &Param| {
-        if facts.is_reference(&param.ty) { Passing::Reference } else { Passing::Value }
+        if facts.is_reference(&param.ty) && !param.pack { Passing::Reference } else { Passing::Value }
     };
     Callable {
         params: params.iter().map(passing).collect(),

@@ -206,9 +206,15 @@ impl<'a> Walker<'a> {
 
     pub(super) fn params(&mut self, params: &[Param]) {
         for param in params {
-            let local = self.local(&param.ty, Shape::as_parameter);
+            let local = self.local_of_param(param);
             self.scopes.declare(&param.name.text, local);
         }
+    }
+
+    fn local_of_param(&self, param: &Param) -> Local {
+        let local = self.local(&param.ty, Shape::as_parameter);
+        // What stands for many is none of them.
+        if param.pack { Local { home: Home::Own, shape: Shape::Unknown, ..local } } else { local }
     }
 
     /// What is known of the memory that the pointers lead to that a function takes: those of a kernel of CUDA lead to the device's, and OpenCL
@@ -220,7 +226,7 @@ impl<'a> Walker<'a> {
             let space =
                 if is_of_cuda { is_kernel.then_some(Space::Global) } else { stated_space(&param.ty, &self.facts) };
             let held = space.map(|space| Held::by(&param.ty, space, &self.facts));
-            let local = Local { held, ..self.local(&param.ty, Shape::as_parameter) };
+            let local = Local { held: held.filter(|_| !param.pack), ..self.local_of_param(param) };
             self.scopes.declare(&param.name.text, local);
         }
     }

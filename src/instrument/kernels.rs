@@ -9,15 +9,15 @@ use super::Backend;
 use super::expressions::Use;
 use super::items::Walker;
 use super::token_edits::quoted;
-use crate::syntax::{Expr, Function, Item, Qualifier, TypeKind};
+use crate::syntax::{Expr, Function, Item, Qualifier};
 use std::fmt::Write;
 
 /// What gives the parameters their values if the kernel was launched through an untyped pointer.
 fn parameters(function: &Function) -> String {
-    let name = |param: &crate::syntax::Param| match (&param.ty.kind, param.name.text.as_str()) {
+    let name = |param: &crate::syntax::Param| match (param.pack, param.name.text.as_str()) {
         (_, "") => "::raceproof::unnamed".to_owned(),
-        (TypeKind::Unsupported(_), name) => format!("{name}..."),
-        (_, name) => name.to_owned(),
+        (true, name) => format!("{name}..."),
+        (false, name) => name.to_owned(),
     };
     let names: Vec<String> = function.params.iter().map(name).collect();
     if names.is_empty() { String::new() } else { format!(" ::raceproof::parameters({});", names.join(", ")) }
@@ -58,8 +58,7 @@ impl<'a> Walker<'a> {
         // Writing to a string cannot fail.
         let _ = write!(head, " ::raceproof::kernel({}, {}, ", self.registered.kernel(&name), quoted(&name));
         for param in &function.params {
-            let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
-            if !param.name.text.is_empty() && !is_pack {
+            if !param.name.text.is_empty() && !param.pack {
                 let _ = write!(head, "::raceproof::argument({0}, {1}), ", quoted(&param.name.text), param.name.text);
             }
         }

@@ -17,7 +17,7 @@ use super::{Backend, DEVICE_PASS, Source, add_body, define, define_reader, defin
 use crate::builtins::functions::function;
 use crate::builtins::{Builtin, atomics, groups, phases, pipelines};
 use crate::source::{Language, SourceMap, Span};
-use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
+use crate::syntax::{Expr, ExprKind, Function, Item, Variable};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -112,8 +112,7 @@ impl Walker<'_> {
             format!(" ::raceproof::kernel raceproof_kernel({}", self.registered.kernel(self.notes.function()));
         let mut row = vec![self.notes.function().to_owned()];
         for param in &function.params {
-            let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
-            if !param.name.text.is_empty() && !is_pack {
+            if !param.name.text.is_empty() && !param.pack {
                 // Writing to a string cannot fail.
                 let _ = write!(head, ", {}", param.name.text);
                 row.push(param.name.text.clone());

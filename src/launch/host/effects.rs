@@ -293,12 +293,12 @@ impl<'u> Effects<'_, 'u> {
 
     /// What a function does with its argument at `position`.
     fn param_use(&mut self, function: &'u syntax::Function, position: usize) -> Use {
-        let is_pack = |ty: &syntax::Type| matches!(ty.kind, TypeKind::Unsupported(_));
-        let param = function.params.get(position).or_else(|| function.params.last().filter(|it| is_pack(&it.ty)));
-        let Some(param) = param else { return Use::Read };
-        if is_pack(&param.ty) {
+        // A pack takes any number of arguments, and what stands behind it those that are left.
+        let pack = function.params.iter().position(|param| param.pack);
+        if pack.is_some_and(|pack| position >= pack) {
             return Use::Bind;
         }
+        let Some(param) = function.params.get(position) else { return Use::Read };
         let written = self.names.declared_type(&param.ty, &param.qualifiers);
         match *self.names.ty(written.ty) {
             _ if written.is_reference && !written.is_const => Use::Bind,
