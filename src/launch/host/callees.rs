@@ -103,7 +103,7 @@ impl<'u> Walk<'_, 'u> {
                 Some((*only, vec![TemplateValue::Unknown; self.place.names.own_template(*only).len()]))
             }
             // `template <class... A> void launch(void (*kernel)(A...), A... args)`
-            (Some(only), None) if only.syntax.params.last().is_some_and(|last| is_pack(&last.ty)) => {
+            (Some(only), None) if only.syntax.params.last().is_some_and(|last| last.pack) => {
                 Some((*only, vec![TemplateValue::Unknown; self.place.names.own_template(*only).len()]))
             }
             _ => None,
@@ -135,8 +135,4 @@ impl<'u> Walk<'_, 'u> {
             _ => {}
         }
     }
-}
-
-fn is_pack(ty: &syntax::Type) -> bool {
-    matches!(ty.kind, syntax::TypeKind::Unsupported(_))
 }

@@ -379,7 +379,10 @@ impl<'u> Effects<'_, 'u> {
             return Use::Bind;
         }
         let keeps = |decl: &FunctionDecl<'u>| {
-            decl.syntax.params.iter().any(|param| takes_variable(&param.ty) && !names_class(&param.ty, class.name))
+            decl.syntax
+                .params
+                .iter()
+                .any(|param| (param.pack || takes_variable(&param.ty)) && !names_class(&param.ty, class.name))
         };
         if class.constructors.iter().any(keeps) {
             return Use::Bind;
