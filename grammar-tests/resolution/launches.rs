@@ -452,6 +452,14 @@ fn launches_through_pointers_and_helpers_are_followed() {
         ),
         [known(2)]
     );
+    assert_eq!(
+        through(
+            "template <typename... A> void twice(A &&...x) { ((x *= 2), ...); }
+             int main() { int m = 1, n = 2; twice(m, n); k<<<1, 32>>>(0, n, 2); }"
+        ),
+        [(ONE, Some(32), None)],
+        "any of what a pack is given may be changed"
+    );
 }
 
 #[test]
