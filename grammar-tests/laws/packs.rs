@@ -19,7 +19,7 @@ struct Maker {
 pub(super) fn kernel(seed: u64) -> String {
     let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
     for _ in 0..maker.dice.below(4) + 2 {
-        match maker.dice.below(9) {
+        match maker.dice.below(11) {
             0 => maker.fold(),
             1 => maker.truth(),
             2 => maker.two_packs(),
@@ -28,6 +28,8 @@ pub(super) fn kernel(seed: u64) -> String {
             5 => maker.list(),
             6 => maker.lambda(),
             7 => maker.types(),
+            8 => maker.specialised(),
+            9 => maker.stated(),
             _ => maker.chosen(),
         }
     }
@@ -177,6 +179,37 @@ impl Maker {
         let types = ["int", "char", "short", "long", "unsigned", "long long"];
         let all: Vec<&str> = (0..count).map(|_| self.dice.pick(&types)).collect();
         self.write(&format!("{f}<{}>()", all.join(", ")));
+    }
+
+    /// Explicit specialisations, for no argument, too.
+    fn specialised(&mut self) {
+        let f = self.name("f");
+        self.function("typename... T", &format!("int {f}(T... x)"), "return 10 + (int)sizeof...(x);");
+        for (number, params) in ["()", "(int)", "(int, long)", "(char, int)"].into_iter().enumerate() {
+            if self.dice.chance(60) {
+                let arguments = if params == "()" { "<>" } else { "" };
+                writeln!(self.before, "template <> __device__ int {f}{arguments}{params} {{ return {number}; }}")
+                    .expect("text");
+            }
+        }
+        let types = ["n", "5l", "(char)7", "(short)n"];
+        for count in [0, 1, 2] {
+            let all: Vec<&str> = (0..count).map(|_| self.dice.pick(&types)).collect();
+            self.write(&format!("{f}({})", all.join(", ")));
+        }
+    }
+
+    /// A pack of which the first arguments are written, and objects of which one is chosen where they are given.
+    fn stated(&mut self) {
+        let (f, g, a, b) = (self.name("f"), self.name("g"), self.name("a"), self.name("b"));
+        self.function("typename... T", &format!("int {f}(T... x)"), "return (int)((sizeof(T) * x) + ...);");
+        let first = self.dice.pick(&["char", "short", "long"]);
+        let count = self.dice.below(3) + 1;
+        let arguments = self.arguments(count);
+        self.write(&format!("{f}<{first}>({arguments})"));
+        self.function("typename... T", &format!("void {g}(T &&...x)"), "((x += 5), ...);");
+        writeln!(self.body, "  int {a} = n, {b} = m; {g}({a}, threadIdx.x == 1 ? {a} : {b}, {b});").expect("text");
+        self.write(&format!("{a} + 1000 * {b}"));
     }
 
     /// Each is more special than the one before it.

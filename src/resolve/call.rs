@@ -52,7 +52,9 @@ impl<'u> Resolver<'u> {
         for (position, argument) in args.iter().enumerate() {
             let is_list = matches!(argument.kind, syntax::ExprKind::InitList(_));
             let is_referred = |decl: &FunctionDecl<'u>| {
-                decl.syntax.params.get(position).is_some_and(|param| matches!(param.ty.kind, TypeKind::Reference(..)))
+                let params = &decl.syntax.params;
+                let param = params.get(position).or_else(|| params.last().filter(|param| param.pack));
+                param.is_some_and(|param| matches!(param.ty.kind, TypeKind::Reference(..)))
             };
             let may_be_referred = functions.iter().any(is_referred);
             let listed = if is_list { self.common_param_type(functions, args.len(), position) } else { None };
@@ -180,7 +182,11 @@ impl<'u> Resolver<'u> {
                 let value = self.load(first.clone());
                 Some(self.convert(value, self.types.common.long))
             }
-            ("__builtin_assume_aligned", [bytes]) if is_hint(bytes) => Some(self.load(first.clone())),
+            ("__builtin_assume_aligned", [bytes]) if is_hint(bytes) => {
+                let value = self.load(first.clone());
+                let pointer = self.types.pointer(self.types.common.void, None);
+                Some(self.convert(value, pointer))
+            }
             _ => None,
         }
     }

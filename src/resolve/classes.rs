@@ -131,7 +131,7 @@ impl<'u> Resolver<'u> {
             // What is given up goes to `&&` rather than to `const &`.
             Some(binding) => binding == syntax::Binding::Rvalue && !self.is_lvalue(source),
         };
-        is_param && rest.iter().all(|param| param.default.is_some()) && (!is_own || binds_closer)
+        is_param && rest.iter().all(|param| param.default.is_some() || param.pack) && (!is_own || binds_closer)
     }
 
     /// What is not understood where a constructor template may be called to copy; `None` if none may.

@@ -15,7 +15,7 @@ use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
 use crate::syntax::parts::path_text;
-use crate::syntax::{self, Binding};
+use crate::syntax::{self, Binding, unpack};
 use crate::work::memory::look;
 
 /// Instances of variable templates beyond which no more are made.
@@ -289,6 +289,9 @@ impl<'u> Resolver<'u> {
             return None;
         }
         let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        if unpack::is_open(args) {
+            return None;
+        }
         let syntax = self.functions.packs.variable(syntax, args)?;
         let values = self.template_values(&syntax.template, args, scope);
         let key = (index, values);

@@ -13,7 +13,7 @@ use super::program::{Expr, ExprKind, Type, TypeId};
 use super::qualified::Written;
 use super::ranks::{Care, Fit, Rank};
 use super::type_functions::Condition;
-use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind};
+use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind, unpack};
 
 /// A function with its template arguments.
 pub(crate) struct Chosen<'u> {
@@ -81,8 +81,9 @@ impl<'u> Resolver<'u> {
                 return None;
             }
         }
-        let chosen = candidates.swap_remove(best);
-        self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }, template_args, args)
+        let Candidate { key: (_, is_template, _), decl, values, .. } = candidates.swap_remove(best);
+        let chosen = Chosen { decl, values };
+        if is_template { self.specialized(functions, chosen, template_args, args) } else { Some(chosen) }
     }
 
     /// Whether methods of the left operand's class or functions outside of it are called for an operator
@@ -343,12 +344,10 @@ impl<'u> Resolver<'u> {
         template_args: Option<&[TemplateArg]>,
         args: &[Expr],
     ) -> Option<Chosen<'u>> {
-        if chosen.values.is_empty() {
-            return Some(chosen);
-        }
         let own = self.records.own_template(chosen.decl);
         for &decl in functions {
-            if !is_specialization(decl) || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
+            let is_of_more = written_args(decl).is_some_and(|written| written.len() > own.len());
+            if !is_specialization(decl) || is_of_more || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
                 continue;
             }
             // It is one of the templates before it.
@@ -482,6 +481,9 @@ impl<'u> Resolver<'u> {
         template_args: Option<&'u [TemplateArg]>,
         args: &[Expr],
     ) -> Option<Vec<TemplateValue>> {
+        if unpack::is_open(template_args.unwrap_or(&[])) {
+            return None;
+        }
         let mut values = self.written_values(params, template_args.unwrap_or(&[]));
         if values.len() > params.len() && !params.iter().any(|param| param.pack) {
             return None;

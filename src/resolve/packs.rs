@@ -96,7 +96,7 @@ fn lengths(
     written: &[TemplateArg],
     count: usize,
 ) -> Option<Vec<usize>> {
-    if written.iter().any(|argument| matches!(argument, TemplateArg::Expansion(_))) {
+    if unpack::is_open(written) {
         return None;
     }
     let pack = match params.iter().position(|param| param.pack) {

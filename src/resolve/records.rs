@@ -8,7 +8,7 @@ use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
 use super::type_functions::Condition;
-use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
+use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind, unpack};
 
 /// Whether it is known which definition a record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,11 @@ impl<'u> Resolver<'u> {
         let primary = self.records.decls[index].primary;
         let home = self.records.decls[index].scope;
         let params = primary.template.as_deref().unwrap_or(&[]);
+        if args.is_some_and(unpack::is_open) {
+            let class = self.types.unknown(format!("{}, with a parameter pack", self.records.decls[index].name));
+            self.records.open_types.insert(class);
+            return class;
+        }
         let values = match args {
             None if params.is_empty() => Vec::new(),
             // Inside a template its bare name stands for the instance.

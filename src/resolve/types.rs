@@ -8,7 +8,7 @@ use crate::builtins::groups;
 use crate::builtins::namespaces::without_namespaces;
 use crate::source::Language;
 use crate::syntax::parts::path_text;
-use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
+use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind, unpack};
 
 /// Whether an entity is another name of a type of its own name.
 fn is_named_alike(entity: &Entity<'_>, name: &str) -> bool {
@@ -189,6 +189,9 @@ impl<'u> Resolver<'u> {
                 Some(Written { range, ..Written::plain(*ty) })
             }
             Entity::Record(index) => Some(Written::plain(self.record_type(*index, segment.args.as_deref()))),
+            Entity::Alias(..) if segment.args.as_deref().is_some_and(unpack::is_open) => {
+                Some(Written::plain(self.types.unknown(format!("{}, with a parameter pack", segment.name.text))))
+            }
             Entity::Alias(template, ty, scope) => {
                 let scope = if template.is_empty() {
                     *scope

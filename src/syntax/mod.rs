@@ -630,6 +630,13 @@ pub enum ExprKind {
     Unsupported(String),
 }
 
+impl ExprKind {
+    /// Whether it is not known what stands there: it could not be read, or is for whoever expands packs.
+    pub fn is_unread(&self) -> bool {
+        matches!(self, ExprKind::Unsupported(_) | ExprKind::Expansion(_) | ExprKind::Fold(_))
+    }
+}
+
 /// A fold expression.
 #[derive(Clone, Debug)]
 pub struct Fold {

@@ -181,6 +181,8 @@ impl<'u> Effects<'_, 'u> {
                 }
                 ExprKind::Lambda(_) | ExprKind::Statements(_) => self.changed_by_lambda(value, changed),
                 ExprKind::Unsupported(reason) => self.changed_unread(reason, value.span, changed),
+                ExprKind::Expansion(_) => self.changed_unread("pack expansion", value.span, changed),
+                ExprKind::Fold(_) => self.changed_unread("fold expression", value.span, changed),
                 _ => open.extend(parts_of(value).into_iter().map(|part| (part, Use::Read))),
             }
         }

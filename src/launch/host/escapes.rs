@@ -103,7 +103,7 @@ pub(super) fn unread_words<'u>(sources: &'u SourceMap, functions: &[FunctionDecl
             }
             for value in exprs {
                 visit(value, |part| {
-                    unread.extend(matches!(part.kind, ExprKind::Unsupported(_)).then_some(part.span));
+                    unread.extend(part.kind.is_unread().then_some(part.span));
                 });
             }
             open.extend(stmts);

@@ -57,8 +57,8 @@ impl Site<'_> {
                 syntax::ExprKind::Path(path) => host::takes(&path_text(path)).is_none(),
                 _ => true,
             },
-            syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) | syntax::ExprKind::Unsupported(_) => true,
-            _ => false,
+            syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) => true,
+            kind => kind.is_unread(),
         };
         sizes.chain(self.args.iter().flatten().flatten().copied()).any(|value| expr_has(value, &is_call))
     }

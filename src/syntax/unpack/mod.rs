@@ -16,7 +16,7 @@ mod walk;
 
 pub use made::Made;
 
-use super::{Function, Param, TemplateParam, TemplateParamKind, Variable};
+use super::{Function, Param, TemplateArg, TemplateParam, TemplateParamKind, Variable};
 use walk::Walk;
 
 /// No pack is longer: what is made of it grows with it.
@@ -54,6 +54,11 @@ pub fn variable(template: &Variable, lengths: &[usize]) -> Option<Variable> {
     variable.template = template_params(&mut walk, std::mem::take(&mut variable.template), 0, lengths)?;
     walk.declaration(&mut variable);
     walk.is_whole().then_some(variable)
+}
+
+/// Whether how many arguments there are, and which, depends on a pack that nobody has expanded.
+pub fn is_open(args: &[TemplateArg]) -> bool {
+    args.iter().any(|argument| matches!(argument, TemplateArg::Expansion(_)))
 }
 
 fn template_params(

@@ -2,8 +2,9 @@
 
 use crate::source::Span;
 use crate::syntax::{
-    BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Function, Init, Item, ItemKind, Lambda, Name, Param,
-    Path, Qualifier, Record, Stmt, StmtKind, TemplateArg, TemplateParam, TemplateParamKind, Type, TypeKind, Variable,
+    BinaryOp, CastKind, Designator, Enum, Expr, ExprKind, Fold, FoldOp, Function, Init, Item, ItemKind, Lambda, Name,
+    Param, Path, Qualifier, Record, Stmt, StmtKind, TemplateArg, TemplateParam, TemplateParamKind, Type, TypeKind,
+    Variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -263,9 +264,8 @@ impl Walk {
             TypeKind::Named(path) => self.path(path),
             TypeKind::Decltype(value) | TypeKind::DecltypeOfValue(value) | TypeKind::Typeof(value) => self.expr(value),
             TypeKind::Record(record) => self.record(record),
-            TypeKind::Enum(of) => {
-                of.constants.iter_mut().filter_map(|(_, it)| it.as_mut()).for_each(|it| self.expr(it))
-            }
+            TypeKind::Enum(of) => self.enumeration(of),
+
             TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => self.ty(inner),
             TypeKind::Array(inner, length) => {
                 self.ty(inner);
@@ -347,8 +347,17 @@ impl Walk {
         variable.bits.iter_mut().for_each(|bits| self.expr(bits));
     }
 
+    fn enumeration(&mut self, of: &mut Enum) {
+        self.declared(&of.name);
+        for (name, value) in &mut of.constants {
+            self.declared(name);
+            value.iter_mut().for_each(|value| self.expr(value));
+        }
+    }
+
     fn record(&mut self, record: &mut Record) {
         self.declared(&record.name);
+        record.template.iter().flatten().for_each(|param| self.declared(&param.name));
         record.bases.iter_mut().for_each(|base| self.ty(base));
         record.specialization.iter_mut().for_each(|args| self.args(args));
         record.members.iter_mut().flatten().for_each(|member| self.item(member));
@@ -359,11 +368,11 @@ impl Walk {
             ItemKind::Function(function) => self.inner_function(function),
             ItemKind::Variables(variables) => variables.iter_mut().for_each(|variable| self.declaration(variable)),
             ItemKind::Record(record) => self.record(record),
-            ItemKind::Enum(of) => {
-                of.constants.iter_mut().filter_map(|(_, it)| it.as_mut()).for_each(|it| self.expr(it))
-            }
-            ItemKind::Alias { name, ty, .. } => {
+            ItemKind::Enum(of) => self.enumeration(of),
+
+            ItemKind::Alias { name, template, ty } => {
                 self.declared(name);
+                template.iter().for_each(|param| self.declared(&param.name));
                 self.ty(ty);
             }
             ItemKind::UsingName { path, .. } | ItemKind::UsingNamespace(path) => self.path(path),
