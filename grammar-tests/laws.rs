@@ -28,6 +28,7 @@ pub(crate) mod handed;
 mod invariants;
 mod last_block;
 mod locks;
+mod maker;
 mod meaning;
 mod packs;
 mod proofs;

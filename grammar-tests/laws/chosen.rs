@@ -6,7 +6,7 @@
 //! Each function gives a number of its own, which the kernel writes to `o`, of type `OUT`. Every call has one best function:
 //! references and values of one type never stand side by side, and some overload always takes the argument's own type.
 
-use crate::support::dice::Dice;
+use super::maker::Maker;
 use std::fmt::Write as _;
 
 /// Types that are chosen between, with what makes a value of them from a number.
@@ -26,47 +26,25 @@ const TYPES: [(&str, &str); 10] = [
 const TYPES_OF_THE_KERNEL: &str = "enum E { e0, e1 }; enum class C : int { c0, c1 }; struct S { int v; }; struct T : S {};\n\
      template<class X> struct B { X v; };\n";
 
-struct Maker {
-    dice: Dice,
-    /// What stands before the kernel, in it, and behind it.
-    before: String,
-    body: String,
-    names: u32,
-    written: u32,
-}
-
 /// A kernel that is decided by `seed`.
 pub(super) fn kernel(seed: u64) -> String {
-    let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
-    for _ in 0..maker.dice.below(4) + 2 {
-        match maker.dice.below(12) {
-            0 => maker.references(),
-            1 => maker.types(),
-            2 => maker.methods(),
-            3 => maker.specialisations(),
-            4 => maker.templates(),
-            5 => maker.places(),
-            6 => maker.conversions(),
-            7 => maker.moves(),
-            8 => maker.dependent_names(),
-            9 => maker.bit_fields(),
-            10 => maker.literals(),
-            _ => maker.deduced(),
-        }
-    }
-    let Maker { before, body, .. } = maker;
-    format!(
-        "{TYPES_OF_THE_KERNEL}{before}__global__ void k(OUT o, int n, int m) {{\n  \
-         o += 64 * (blockIdx.x * blockDim.x + threadIdx.x);\n{body}}}\n"
-    )
+    Maker::kernel(seed, TYPES_OF_THE_KERNEL, 12, |maker, piece| match piece {
+        0 => maker.references(),
+        1 => maker.types(),
+        2 => maker.methods(),
+        3 => maker.specialisations(),
+        4 => maker.templates(),
+        5 => maker.places(),
+        6 => maker.conversions(),
+        7 => maker.moves(),
+        8 => maker.dependent_names(),
+        9 => maker.bit_fields(),
+        10 => maker.literals(),
+        _ => maker.deduced(),
+    })
 }
 
 impl Maker {
-    fn name(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
-    }
-
     /// Some of a list, in another order; always the first `sure` of them.
     fn some<'a>(&mut self, of: &[&'a str], sure: usize) -> Vec<&'a str> {
         let mut chosen: Vec<&str> = Vec::new();
@@ -77,11 +55,6 @@ impl Maker {
             }
         }
         chosen
-    }
-
-    fn write(&mut self, value: &str) {
-        writeln!(self.body, "  o[{}] = {value};", self.written).expect("text");
-        self.written += 1;
     }
 
     fn number(&mut self) -> u64 {

@@ -4,53 +4,27 @@
 //!
 //! Nothing overflows, and every call has one best function.
 
-use crate::support::dice::Dice;
+use super::maker::Maker;
 use std::fmt::Write as _;
-
-struct Maker {
-    dice: Dice,
-    before: String,
-    body: String,
-    names: u32,
-    written: u32,
-}
 
 /// A kernel that is decided by `seed`.
 pub(super) fn kernel(seed: u64) -> String {
-    let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
-    for _ in 0..maker.dice.below(4) + 2 {
-        match maker.dice.below(11) {
-            0 => maker.fold(),
-            1 => maker.truth(),
-            2 => maker.two_packs(),
-            3 => maker.recursion(),
-            4 => maker.forwarded(),
-            5 => maker.list(),
-            6 => maker.lambda(),
-            7 => maker.types(),
-            8 => maker.specialised(),
-            9 => maker.stated(),
-            _ => maker.chosen(),
-        }
-    }
-    let Maker { before, body, .. } = maker;
-    format!(
-        "{before}__global__ void k(OUT o, int n, int m) {{\n  \
-         o += 64 * (blockIdx.x * blockDim.x + threadIdx.x);\n{body}}}\n"
-    )
+    Maker::kernel(seed, "", 11, |maker, piece| match piece {
+        0 => maker.fold(),
+        1 => maker.truth(),
+        2 => maker.two_packs(),
+        3 => maker.recursion(),
+        4 => maker.forwarded(),
+        5 => maker.list(),
+        6 => maker.lambda(),
+        7 => maker.packs_of_types(),
+        8 => maker.specialised(),
+        9 => maker.stated(),
+        _ => maker.chosen(),
+    })
 }
 
 impl Maker {
-    fn name(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
-    }
-
-    fn write(&mut self, value: &str) {
-        writeln!(self.body, "  o[{}] = {value};", self.written).expect("text");
-        self.written += 1;
-    }
-
     fn function(&mut self, template: &str, head: &str, body: &str) {
         writeln!(self.before, "template <{template}> __device__ {head} {{ {body} }}").expect("text");
     }
@@ -166,7 +140,7 @@ impl Maker {
         self.write(&format!("{f}({arguments})"));
     }
 
-    fn types(&mut self) {
+    fn packs_of_types(&mut self) {
         let f = self.name("f");
         let value = self.dice.pick(&[
             "(int)(sizeof(T) + ... + 0)",
