@@ -29,6 +29,8 @@ use crate::front::tree_sitter;
 use crate::preprocess;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{FileId, Language, SourceMap, Span};
+use crate::syntax::Unit;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -52,6 +54,8 @@ pub(super) fn suggest(
         instances.entry(program.functions[kernel].span).or_default().push(index);
     }
     let main = program.sources.files().next().map(|(main, _)| main);
+    // The text as it is, read once for all kernels.
+    let parsed = OnceCell::new();
     for (name, indices) in instances {
         let is_one_of = |index: &usize| reports[*index].name == reports[indices[0]].name;
         let namesakes = (0..reports.len()).filter(is_one_of).count();
@@ -60,6 +64,10 @@ pub(super) fn suggest(
             continue;
         }
         let mut search = Search::new((path, text), options, &reports[indices[0]].name, name, program.language);
+        let parsed = parsed.get_or_init(|| search.parsed(text));
+        if !indices.iter().any(|&index| search.may_mend(&reports[index], &program.sources, parsed)) {
+            continue;
+        }
         let Some(fix) = search.fix() else { continue };
         for index in indices {
             reports[index].findings.iter_mut().for_each(|finding| finding.fix = Some(fix.clone()));
@@ -147,6 +155,13 @@ impl<'a> Search<'a> {
         None
     }
 
+    /// Whether there is a place for something that might end one of the findings: where there is none, as within one statement, nothing
+    /// needs to be checked.
+    fn may_mend(&self, report: &KernelReport, sources: &SourceMap, parsed: &(Unit, FileId)) -> bool {
+        let original = Mended { text: self.original.to_owned(), edits: Vec::new() };
+        report.each_finding().any(|finding| !self.candidates_for(finding, sources, &original, parsed).is_empty())
+    }
+
     /// What a quick check says; `None` if nothing may be spent any more.
     fn check(&mut self, text: &str) -> Option<FileReport> {
         self.checks += 1;
@@ -172,27 +187,38 @@ impl<'a> Search<'a> {
         let is_divergence = |finding: &&Finding| finding.rule == RuleId::BarrierDivergence;
         let mut races = findings().filter(|finding| finding.level <= Level::Block);
         let Some(finding) = findings().find(is_divergence).or_else(|| races.next()) else { return Vec::new() };
-        let (unit, main) = self.parsed(&mended.text);
+        self.candidates_for(finding, &report.sources, mended, &self.parsed(&mended.text))
+    }
+
+    /// The same for one finding.
+    fn candidates_for(
+        &self,
+        finding: &Finding,
+        sources: &SourceMap,
+        mended: &Mended,
+        (unit, main): &(Unit, FileId),
+    ) -> Vec<Mended> {
+        let main = *main;
         let offset = |place: Place| {
-            let visible = report.sources.visible(place.span);
+            let visible = sources.visible(place.span);
             (visible.file.index() == main.index()).then_some(visible.start as usize)
         };
         let Some(first) = offset(finding.primary) else { return Vec::new() };
-        if is_divergence(&finding) {
-            let mask = mask_at(&unit, main, self.name, first);
+        if finding.rule == RuleId::BarrierDivergence {
+            let mask = mask_at(unit, main, self.name, first);
             return mask.and_then(|mask| mended.with_whole_mask(&mask)).into_iter().collect();
         }
         let Some(second) = finding.secondary.map_or(Some(first), offset) else { return Vec::new() };
         let statements = statements(self.language, finding.rule);
-        let slots = slots(&unit, main, self.name, [first, second]);
+        let slots = slots(unit, main, self.name, [first, second]);
         let slots: Vec<Slot> = slots.iter().filter_map(|slot| slot.before_what_belongs_to_it(&mended.text)).collect();
         let widened: Vec<Mended> = match self.language {
             Language::OpenCl => {
-                let flags = flags(&unit, main, self.name, [first, second]);
+                let flags = flags(unit, main, self.name, [first, second]);
                 flags.iter().flat_map(|flags| mended.with_fences(flags)).collect()
             }
             Language::Cuda => {
-                let masks = masks(&unit, main, self.name, [first, second]);
+                let masks = masks(unit, main, self.name, [first, second]);
                 masks.iter().filter_map(|mask| mended.with_whole_mask(mask)).collect()
             }
         };
@@ -201,7 +227,7 @@ impl<'a> Search<'a> {
         widened.into_iter().chain(inserted.map(with)).collect()
     }
 
-    fn parsed(&self, text: &str) -> (crate::syntax::Unit, FileId) {
+    fn parsed(&self, text: &str) -> (Unit, FileId) {
         let mut sources = SourceMap::new();
         let main = sources.add_file(self.path, text);
         let told = preprocessing(self.path, text, &self.quick);
