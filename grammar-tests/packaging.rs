@@ -1,6 +1,6 @@
 //! What users install and call beside the binary: the wheel, the hook that needs no Rust, what the action runs, the CMake module.
 //!
-//! maturin makes the wheel out of the build under test; pre-commit, pip and CMake are real. What GitHub and GitLab themselves do is
+//! `scripts/test` has maturin make the wheel out of the build under test; pre-commit, pip and CMake are real. What GitHub and GitLab themselves do is
 //! not run: of their files the shell commands are.
 
 use crate::cli::Place;
@@ -10,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use tempfile::TempDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -22,20 +21,10 @@ fn beside_python(name: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("no {name} beside RACEPROOF_PYTHON or on the PATH"))
 }
 
-/// A directory with the wheel of the build under test.
-fn wheel() -> Option<&'static Path> {
-    static MADE: OnceLock<Option<TempDir>> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let maturin = tools::used("maturin", || beside_python("maturin"))?;
-        let python = beside_python("python").expect("Python");
-        let place = tempfile::tempdir().unwrap();
-        let mut command = Command::new(maturin);
-        command.args(["build", "--release", "--compatibility", "linux", "--interpreter"]).arg(python);
-        command.arg("--out").arg(place.path()).current_dir(Path::new(ROOT).join("packaging/wheel"));
-        success(&command.output().expect("maturin starts"));
-        Some(place)
-    });
-    made.as_ref().map(TempDir::path)
+/// The directory with the wheel of the build under test, which is made before any test runs: cargo takes the binary away while it links.
+fn wheel() -> Option<PathBuf> {
+    let directory = || std::env::var_os("RACEPROOF_WHEEL").map(PathBuf::from).ok_or("RACEPROOF_WHEEL names none");
+    tools::used("a wheel made by maturin", directory)
 }
 
 fn wheel_file(directory: &Path) -> PathBuf {
@@ -73,7 +62,7 @@ fn a_hook_from_the_wheel_needs_no_rust() {
     let users = Repositories::new("raceproof-wheel", &["pyproject.toml"]);
     let no_rust = path_without_rust();
     let run = |files: &[(&str, &str)]| {
-        users.run(files, Command::new(&pre_commit).env("PATH", no_rust.path()).env("PIP_FIND_LINKS", wheel))
+        users.run(files, Command::new(&pre_commit).env("PATH", no_rust.path()).env("PIP_FIND_LINKS", &wheel))
     };
     let (passed, said) = run(&[("racy.cu", RACY)]);
     assert!(!passed && said.contains("error[data-race]") && said.contains("racy.cu:2"), "{said}");
@@ -87,7 +76,7 @@ fn the_archive_of_a_release_holds_the_binary_of_the_wheel() {
     let Some(wheel) = wheel() else { return };
     let place = tempfile::tempdir().unwrap();
     let archive = Path::new(ROOT).join("packaging/ci/archive.sh");
-    let made = Command::new(archive).arg(wheel_file(wheel)).arg("some-target").arg(place.path()).output().unwrap();
+    let made = Command::new(archive).arg(wheel_file(&wheel)).arg("some-target").arg(place.path()).output().unwrap();
     success(&made);
     let version = env!("CARGO_PKG_VERSION");
     let name = format!("raceproof-some-target-v{version}");
