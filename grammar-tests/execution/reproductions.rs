@@ -67,6 +67,8 @@ const UNDEFINED: &[&str] = &[
     "fixtures/traps/undefined_calls.cu",
     "fixtures/traps/unsupported.cu",
     "fixtures/undeclared/attributes.cu",
+    "fixtures/undeclared/externals.cu",
+    "fixtures/undeclared/objects.cu",
     "fixtures/undeclared/references.cu",
     "fixtures/undeclared/values.cu",
     "fixtures/warps/named_barriers.cu",

@@ -20,6 +20,7 @@ pub mod annotations;
 pub mod atomics;
 pub mod collectives;
 pub mod confused;
+pub mod external;
 mod families;
 pub mod functions;
 pub mod groups;

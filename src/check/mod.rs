@@ -29,6 +29,7 @@ mod undecided;
 pub mod verdict;
 mod witness;
 
+use crate::builtins::external;
 use crate::calculus::{Claimed, Kernel, Reliance, Relied, SiteId, is_offset};
 use crate::diagnostic::report::{self, AssumptionKind, Deciding, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
@@ -259,7 +260,10 @@ fn without_numbers(text: &str) -> String {
 
 /// Something that the meaning of the kernel counts on, as an assumption.
 pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumption {
-    let text = match reliance.what {
+    let text = match &reliance.what {
+        Relied::External(name) => {
+            return report::Assumption { kind: AssumptionKind::External, text: external::assumption(name) };
+        }
         Relied::Unclobbered => "the compiler moves no access over a barrier without a \"memory\" clobber",
         Relied::LanesOf32 => "wavefronts have 32 lanes",
         Relied::WholeWarps => "whole warps move each matrix, all lanes of a warp with one pointer",

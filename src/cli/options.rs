@@ -11,11 +11,12 @@ use crate::driver::CompileCommands;
 use crate::driver::baseline::Baseline;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
-    self, Device, Effort, Evidence, Fixes, GlobalOffset, Hints, Launches, Levels, Options, Pictures, ProjectHeaders,
-    Proofs, Reproductions, Settings, SolverKind, Timings, Told,
+    self, Device, Effort, Evidence, Externals, Fixes, GlobalOffset, Hints, Launches, Levels, Options, Pictures,
+    ProjectHeaders, Proofs, Reproductions, Settings, SolverKind, Timings, Told,
 };
 use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::language_of;
+use crate::source::patterns::NamePattern;
 use crate::source::{Dialect, Language, OpenClVersion};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -89,6 +90,15 @@ fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
         args::Effort::Thorough => Effort::Thorough,
     };
     options.judging.lockstep = args.lockstep_warps;
+    let patterns = |option, typed: &[String]| {
+        let pattern = |text: &String| NamePattern::new(text).with_context(|| format!("{option} {text}"));
+        typed.iter().map(pattern).collect::<Result<Vec<_>>>()
+    };
+    options.externals = Externals {
+        is_strict: args.strict_externals,
+        stated: patterns("--external", &args.externals)?,
+        refused: patterns("--refuse-external", &args.refused_externals)?,
+    };
     options.judging.device = Device {
         global_offset: match args.global_offset {
             None => GlobalOffset::Unstated,

@@ -188,7 +188,7 @@ impl Pass<'_> {
     }
 
     /// The result of an uninterpreted function, of any type without pointers.
-    fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
+    pub(super) fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
         if let Some(scalar) = self.layout.scalar(ty) {
             return Value::Scalar(self.exprs().call(function, args.to_vec(), scalar));
         }

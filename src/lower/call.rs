@@ -1,4 +1,4 @@
-//! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
+//! Calls: functions of the program are inlined; those that are not defined are in `undefined`.
 
 use super::builtin::Use;
 use super::pass::{Frame, Pass};
@@ -6,9 +6,8 @@ use super::storage::facts::{Target, TargetId};
 use super::storage::place::is_object;
 use super::value::{Base, Place, STRING, Value};
 use super::walk::scan;
-use crate::builtins::{functions, telling};
-use crate::calculus::{ArrayId, HavocReason, Relied, Unsupported};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Type};
+use crate::calculus::{ArrayId, HavocReason};
+use crate::resolve::program::{Callee, Expr, FunctionId, Type};
 use crate::source::Span;
 
 /// Calls inside calls beyond which nothing is inlined.
@@ -19,7 +18,7 @@ impl Pass<'_> {
     pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
         let callee = &self.program.functions[function];
         if callee.body.is_none() {
-            return self.unknown_call(&callee.name, args, call, Use::Needed);
+            return self.unknown_call((&callee.name, args, &Callee::Undefined(Vec::new())), call, Use::Needed);
         }
         let recursive = self.frames.iter().any(|frame| frame.function == function);
         if recursive || self.frames.len() > MAX_INLINE_DEPTH {
@@ -141,71 +140,6 @@ impl Pass<'_> {
             }
             None => Value::Void,
         }
-    }
-
-    /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
-    pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
-        let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
-        let reason = HavocReason::Call(name.to_owned());
-        let mut arrays = self.global_arrays();
-        let mut anywhere = false;
-        for (value, arg) in values.iter().zip(args) {
-            anywhere |= self.reach(value, &mut arrays);
-            self.escape(value);
-            self.clobber_value(value, &reason, call.span);
-            if self.layout.leads_to_pointers(arg.ty) {
-                match self.stored_arrays() {
-                    Some(stored) => arrays.extend(stored),
-                    None => anywhere = true,
-                }
-            }
-        }
-        arrays.sort_unstable();
-        arrays.dedup();
-        let mut text = Unsupported::call_of(name);
-        if used == Use::Discarded && self.may_do_anything(name, args, call.span) {
-            anywhere = true;
-            text = format!("call of '{name}', which nothing declares: it may be a macro, or change any memory");
-        }
-        if anywhere {
-            self.unsupported(call.span, text);
-        } else {
-            self.unsupported_call(call.span, text, arrays);
-        }
-        if matches!(self.program.types[call.ty], Type::Void) {
-            self.may_not_return(name, call.span);
-        }
-        self.unknown_value(call.ty, &reason, call.span)
-    }
-
-    /// Whether a call of what nothing declares, whose result nobody takes, may change any memory: it is there for what it does.
-    /// Where no pointer is handed over, that is done to memory which no array of the unit is known to be, or, by a macro, to
-    /// anything.
-    fn may_do_anything(&mut self, name: &str, args: &[Expr], span: Span) -> bool {
-        let is_string = |arg: &Expr| match &arg.kind {
-            ExprKind::AddressOf(object) => matches!(object.kind, ExprKind::String(_)),
-            kind => matches!(kind, ExprKind::String(_)),
-        };
-        let leads_on = |arg: &&Expr| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty);
-        let is_given_pointers = args.iter().filter(leads_on).any(|arg| !is_string(arg));
-        if is_given_pointers || functions::is_of_compiler(name) {
-            return false;
-        }
-        if telling::only_tells(name) {
-            self.rely(Some(span), Relied::Telling);
-            return false;
-        }
-        true
-    }
-
-    /// Global variables of the unit, which any function may touch.
-    fn global_arrays(&mut self) -> Vec<ArrayId> {
-        let mut arrays = Vec::new();
-        for &global in self.scans.globals(self.program).iter() {
-            let target = self.target_of(global);
-            arrays.extend(self.array_of(target));
-        }
-        arrays
     }
 
     /// Adds the arrays that a value's pointers lead to; returns whether they may lead anywhere.

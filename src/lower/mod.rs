@@ -57,6 +57,7 @@ mod ptx;
 mod storage;
 mod surface;
 mod together;
+mod undefined;
 mod value;
 mod votes;
 mod walk;

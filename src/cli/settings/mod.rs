@@ -221,7 +221,7 @@ impl Sources {
         let typed = |ids: &[&str]| ids.iter().any(|id| self.is_typed(id));
         match id {
             // Options that are lists are joined.
-            "defines" | "include_dirs" => false,
+            "defines" | "include_dirs" | "externals" | "refused_externals" => false,
             "contracts" => typed(&["contracts", "any_launch", "block_dim", "grid_dim", "params"]),
             "any_launch" => typed(&["any_launch", "contracts"]),
             "block_dim" | "grid_dim" | "params" => typed(&[id, "contracts", "launches"]),

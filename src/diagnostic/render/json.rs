@@ -79,6 +79,9 @@ struct Kernel<'a> {
     access_invariant: Option<bool>,
     integrity_inputs: &'a [String],
     assumptions: Vec<&'a str>,
+    /// Those of kinds of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assumed: Vec<AssumedJson<'a>>,
     #[serde(flatten)]
     spent: SpentJson,
     /// Only there if one was found.
@@ -483,6 +486,7 @@ impl<'a> Kernel<'a> {
             access_invariant: kernel.deciding.access_invariant,
             integrity_inputs: &kernel.deciding.inputs,
             assumptions: assumptions(kernel),
+            assumed: kernel.assumptions.iter().filter_map(AssumedJson::of).collect(),
             spent: SpentJson::of(&kernel.spent),
             contract: kernel.contract.as_ref().map(|contract| ContractJson::of(contract, sources)),
             findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
@@ -536,6 +540,19 @@ impl<'a> LaunchJson<'a> {
 impl<'a> UnknownJson<'a> {
     fn of(unknown: &'a report::Unknown) -> Self {
         UnknownJson { line: unknown.line, also: &unknown.also, reason: &unknown.reason }
+    }
+}
+
+/// An assumption that is of a kind of its own.
+#[derive(Serialize)]
+struct AssumedJson<'a> {
+    kind: &'static str,
+    text: &'a str,
+}
+
+impl<'a> AssumedJson<'a> {
+    fn of(assumption: &'a report::Assumption) -> Option<Self> {
+        (assumption.kind == AssumptionKind::External).then(|| AssumedJson { kind: "external", text: &assumption.text })
     }
 }
 
