@@ -4,7 +4,7 @@
 //! assumption. It is not made where the name says something else: that threads wait for or tell each other, that memory is
 //! changed, or, written in capitals, that it is a macro, which may name anything.
 //!
-//! Deliberately absent: what a function is handed, which says more than its name (`lower::external`).
+//! Deliberately absent: what a function is handed, which says more than its name (`lower`).
 
 /// Words of names of functions that let threads wait for each other, tell each other something, or change memory.
 const WORDS: [&str; 54] = [
@@ -77,15 +77,9 @@ pub fn is_member_name(name: &str) -> bool {
     name.contains('.')
 }
 
-/// What is assumed of what has that name.
-pub fn assumption(name: &str) -> String {
-    match name.trim_end_matches('=').rsplit_once('.') {
-        Some((of, member)) => format!("`{member}` of `{of}` is data inside of the object"),
-        None if name.rsplit("::").next().is_some_and(|last| last.starts_with("operator")) => {
-            format!("`{name}` is a function of its operands")
-        }
-        None => format!("`{name}` is a function of its arguments"),
-    }
+/// The type and the member that such a name is about.
+pub fn member_of(name: &str) -> Option<(&str, &str)> {
+    name.trim_end_matches('=').rsplit_once('.')
 }
 
 /// Operators that compute a value of their operands, wherever they are what they seem.

@@ -233,6 +233,8 @@ pub enum Relied {
     /// What is called of that name and not defined here is a function of its arguments: it reads nothing else that changes, changes
     /// nothing but what it gives, and waits for nobody.
     External(String),
+    /// What is called so in objects of a type that nothing declares is data inside of them: the type and the member.
+    Member(String, String),
     /// No integer is divided by 0, where that would give some value.
     Divisors,
     /// Operands and arguments whose order is left open are evaluated from left to right.

@@ -94,7 +94,7 @@ fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
         let pattern = |text: &String| NamePattern::new(text).with_context(|| format!("{option} {text}"));
         typed.iter().map(pattern).collect::<Result<Vec<_>>>()
     };
-    options.externals = Externals {
+    options.judging.externals = Externals {
         is_strict: args.strict_externals,
         stated: patterns("--external", &args.externals)?,
         refused: patterns("--refuse-external", &args.refused_externals)?,

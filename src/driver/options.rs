@@ -9,12 +9,11 @@ use super::stated_contracts::StatedContracts;
 use super::store::Store;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
-use crate::source::patterns::NamePattern;
 use crate::suppress::baseline::Baseline;
 use crate::suppress::rules::RuleSettings;
 
 pub use crate::judge::Effort;
-pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
+pub use crate::judge::settings::{Device, Externals, GlobalOffset, Launches, Levels, Settings};
 pub use crate::prove::premises::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 pub use crate::source::headers::ProjectHeaders;
@@ -39,8 +38,6 @@ pub struct Options {
     pub headers: Option<Arc<ProjectHeaders>>,
     /// How a build compiles the files; what is typed precedes it.
     pub commands: Option<Arc<CompileCommands>>,
-    /// Which functions that are not defined may be taken for functions of their arguments.
-    pub externals: Externals,
     /// The front end that reads the files.
     pub front: FrontEnd,
     /// What files are read as; `None` means what the build, their extension or their headers say.
@@ -57,25 +54,6 @@ pub struct Options {
     pub telling: Telling,
     /// Who does which part of the work.
     pub workload: Workload,
-}
-
-/// Which functions that are not defined may be taken for functions of their arguments.
-#[derive(Clone, Debug, Default)]
-pub struct Externals {
-    /// Whether none is, but for those that are stated.
-    pub is_strict: bool,
-    /// Those that are stated.
-    pub stated: Vec<NamePattern>,
-    /// Those that never are.
-    pub refused: Vec<NamePattern>,
-}
-
-impl Externals {
-    /// Whether the one of that name is.
-    pub fn takes(&self, name: &str) -> bool {
-        let is_among = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(name));
-        !is_among(&self.refused) && (!self.is_strict || is_among(&self.stated))
-    }
 }
 
 /// Which findings are told. No verdict hangs on it, and nothing that is kept of earlier runs.
@@ -236,7 +214,6 @@ impl Default for Options {
             hints: Hints::Omit,
             fixes: Fixes::Omit,
             contracts: Contracts::default(),
-            externals: Externals::default(),
             telling: Telling::default(),
             workload: Workload::default(),
         }

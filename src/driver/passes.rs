@@ -143,7 +143,9 @@ impl Course {
             }
         });
         self.go_through(DEVICE, Form::Settled, &mut kernel, |kernel| run_by(kernel, &options.judging.device));
-        self.go_through(EXTERNALS, Form::Settled, &mut kernel, |kernel| refuse_externals(kernel, &options.externals));
+        self.go_through(EXTERNALS, Form::Settled, &mut kernel, |kernel| {
+            refuse_externals(kernel, &options.judging.externals)
+        });
         kernel
     }
 
@@ -279,6 +281,7 @@ fn run_by(kernel: &mut Kernel, device: &Device) {
     kernel.relies.retain(|reliance| match reliance.what {
         Relied::Unclobbered
         | Relied::External(_)
+        | Relied::Member(..)
         | Relied::Numbers
         | Relied::Telling
         | Relied::FactorsOf24Bits
@@ -292,11 +295,16 @@ fn run_by(kernel: &mut Kernel, device: &Device) {
 
 /// A function that is not defined, and that nobody may take for one of its arguments, may do anything.
 fn refuse_externals(kernel: &mut Kernel, externals: &Externals) {
-    let refused = |reliance: &Reliance| matches!(&reliance.what, Relied::External(name) if !externals.takes(name));
+    let name_of = |what: &Relied| match what {
+        Relied::External(name) => Some(name.clone()),
+        Relied::Member(of, member) => Some(format!("{of}::{member}")),
+        _ => None,
+    };
+    let refused = |reliance: &Reliance| name_of(&reliance.what).is_some_and(|name| !externals.takes(&name));
     let (out, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut kernel.relies).into_iter().partition(refused);
     kernel.relies = kept;
     for reliance in out {
-        if let Relied::External(name) = reliance.what {
+        if let Some(name) = name_of(&reliance.what) {
             let reason = Unsupported::call_of(&name);
             let span = reliance.span;
             kernel.unsupported.push(Unsupported { span, reason, arrays: None, barriers: true, is_of_thread: false });

@@ -57,7 +57,6 @@ mod ptx;
 mod storage;
 mod surface;
 mod together;
-mod undefined;
 mod value;
 mod votes;
 mod walk;

@@ -16,7 +16,7 @@ use crate::calculus::{
     ArrayId, BinaryOp, ExprId, Exprs, For, HavocReason, Kernel, Param, Reliance, Relied, ScalarType, Site, SiteId,
     Step, Stmt, Unsupported, VarId, Variable,
 };
-use crate::resolve::program::{FunctionId, Program, TypeId, VariableId};
+use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::settle::{Notes, Unsettled};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -85,8 +85,6 @@ pub(super) struct Pass<'p> {
     pub(super) windows: Windows,
     /// The memory behind handles of surfaces and images.
     pub(super) handles: FxHashMap<ExprId, ArrayId>,
-    /// Variables that were declared without a value.
-    pub(super) bare: FxHashSet<VariableId>,
     /// Where the thread may have ended.
     pub(super) ends: Ends,
     /// Memory that the thread has allocated.
@@ -129,7 +127,6 @@ impl<'p> Pass<'p> {
             addresses: FxHashMap::default(),
             windows: Windows::default(),
             handles: FxHashMap::default(),
-            bare: FxHashSet::default(),
             ends: Ends::default(),
             allocated: FxHashSet::default(),
             blocks: Blocks::new(),

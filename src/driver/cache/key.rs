@@ -15,7 +15,6 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         defines,
         undefined,
         include_dirs,
-        externals,
         headers,
         commands,
         front,
@@ -33,7 +32,7 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
     if workload.timings == Timings::Measure || *evidence != Evidence::default() || logged.is_some() {
         return None;
     }
-    let text = (kernels, defines, undefined, include_dirs, externals, headers.is_some(), dialect);
+    let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);
     let build = commands.as_deref().map(|commands| commands.all());
     let judged = (judged(judging, store)?, hints, fixes, (stated, by_name), (told, open));
     let program = store.identity(&std::env::current_exe().ok()?)?;

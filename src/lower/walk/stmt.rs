@@ -97,9 +97,6 @@ impl Pass<'_> {
             StmtKind::Block(list) => return self.stmts(list),
             StmtKind::Declare(variable, initial) => {
                 self.take_for_number(self.program.variables[*variable].ty);
-                if initial.is_none() {
-                    self.bare.insert(*variable);
-                }
                 self.declaration(*variable, initial.as_ref(), span);
             }
             StmtKind::Expr(expr) => self.effect(expr),
