@@ -11,7 +11,7 @@ use crate::driver::CompileCommands;
 use crate::driver::baseline::Baseline;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
-    self, Device, Effort, Evidence, Externals, Fixes, GlobalOffset, Hints, Launches, Levels, Options, Pictures,
+    self, Device, Effort, Evidence, Externals, Fixes, GlobalOffset, Hints, Launches, Levels, Models, Options, Pictures,
     ProjectHeaders, Proofs, Reproductions, Settings, SolverKind, Timings, Told,
 };
 use crate::driver::stated_contracts::StatedContracts;
@@ -187,8 +187,17 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
         dialect: source.lang.map(dialect),
+        models: Models::new(&models(&source.models)?),
         ..Options::default()
     })
+}
+
+/// Directories of models that are there.
+fn models(directories: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    for directory in directories {
+        ensure!(directory.is_dir(), "--models: there is no directory {}", directory.display());
+    }
+    Ok(directories.to_vec())
 }
 
 fn commands(build: &Path) -> Result<Arc<CompileCommands>> {

@@ -14,6 +14,7 @@ use crate::suppress::rules::RuleSettings;
 
 pub use crate::judge::Effort;
 pub use crate::judge::settings::{Device, Externals, GlobalOffset, Launches, Levels, Settings};
+pub use crate::models::Models;
 pub use crate::prove::premises::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 pub use crate::source::headers::ProjectHeaders;
@@ -36,6 +37,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Where headers are sought that no include path leads to, if they matter to a kernel.
     pub headers: Option<Arc<ProjectHeaders>>,
+    /// What stands in for headers that are found nowhere.
+    pub models: Models,
     /// How a build compiles the files; what is typed precedes it.
     pub commands: Option<Arc<CompileCommands>>,
     /// The front end that reads the files.
@@ -207,6 +210,7 @@ impl Default for Options {
             undefined: Vec::new(),
             include_dirs: Vec::new(),
             headers: None,
+            models: Models::default(),
             commands: None,
             front: FrontEnd::TreeSitter,
             dialect: None,

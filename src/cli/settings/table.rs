@@ -85,7 +85,7 @@ const fn alone(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub(super) const LEVELS: [&str; 4] = ["error", "warning", "note", "off"];
 
 /// All keys, in the order in which they are listed.
-pub(super) const KEYS: [Key; 37] = [
+pub(super) const KEYS: [Key; 38] = [
     of_files("include-dirs", Kind::Paths, "include_dirs", "Directories that are searched for quoted includes"),
     of_files("defines", Kind::Texts, "defines", "Macros, as NAME or NAME=VALUE"),
     of_files("build", Kind::Path, "build", "The directory of a build, with its compile_commands.json"),
@@ -93,6 +93,7 @@ pub(super) const KEYS: [Key; 37] = [
     alone("dialects", Kind::LanguagesByPattern, "The language of files, by patterns of their paths"),
     of_files("front", Kind::Text, "front", "The front end that reads the source"),
     of_files("headers", Kind::Text, "headers", "Where headers are sought that no include path leads to"),
+    of_files("models", Kind::Paths, "models", "Directories of models, which stand in for headers of libraries"),
     of_files("block-dim", Kind::Extents, "block_dim", "Threads of a block"),
     of_files("grid-dim", Kind::Extents, "grid_dim", "Blocks of the grid"),
     of_files("params", Kind::Integers, "params", "Values of scalar parameters"),

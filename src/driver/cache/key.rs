@@ -16,6 +16,7 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         undefined,
         include_dirs,
         headers,
+        models,
         commands,
         front,
         dialect,
@@ -32,7 +33,8 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
     if workload.timings == Timings::Measure || *evidence != Evidence::default() || logged.is_some() {
         return None;
     }
-    let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);
+    // What is in the models themselves is asked for each file.
+    let text = (kernels, defines, undefined, include_dirs, headers.is_some(), models, dialect);
     let build = commands.as_deref().map(|commands| commands.all());
     let judged = (judged(judging, store)?, hints, fixes, (stated, by_name), (told, open));
     let program = store.identity(&std::env::current_exe().ok()?)?;

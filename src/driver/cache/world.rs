@@ -6,6 +6,7 @@
 use crate::driver::launched::{DEFINED, LAUNCHED};
 use crate::driver::stated::{BUILD_FILES, HOST_FILES};
 use crate::driver::units::Units;
+use crate::models::Models;
 use crate::source::dependencies::{Content, Dependencies, Dependency, Question, Stamp};
 use crate::source::disk::decode;
 use crate::source::fingerprint::Fingerprint;
@@ -30,6 +31,7 @@ pub(super) struct Held {
 /// What is there now.
 pub(super) struct World {
     headers: Option<Arc<ProjectHeaders>>,
+    models: Models,
     files: Mutex<FxHashMap<PathBuf, Arc<Now>>>,
 }
 
@@ -41,9 +43,9 @@ struct Now {
 }
 
 impl World {
-    /// With the projects that a run asks.
-    pub(super) fn new(headers: Option<Arc<ProjectHeaders>>) -> World {
-        World { headers, files: Mutex::default() }
+    /// With the projects and the models that a run asks.
+    pub(super) fn new(headers: Option<Arc<ProjectHeaders>>, models: Models) -> World {
+        World { headers, models, files: Mutex::default() }
     }
 
     /// Dependencies as they are kept, those first that are soon compared.
@@ -62,6 +64,7 @@ impl World {
             Dependency::Silence => false,
             Dependency::Presence(path, is_there) => self.now(path).stamp.is_some() == *is_there,
             Dependency::Answer(Question::Including { file }, answer) => units.answer(file) == *answer,
+            Dependency::Answer(Question::Models { unit }, answer) => self.models.answer(unit) == *answer,
             Dependency::Answer(question, answer) => {
                 let is_same_project = held.listing.is_some() && held.listing == self.listing(&held.dependency);
                 is_same_project
