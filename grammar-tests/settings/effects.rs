@@ -164,6 +164,19 @@ const ROWS: &[Row] = &[
         &[("k.cu", BY_HEADER), ("inc/size.h", "#define W 2\n"), ("other/size.h", "#define W 1\n")],
         ["possibly-racy", "racy"],
     ),
+    verdict(
+        "models",
+        "models = [\"mine\"]",
+        &["--models", "mine"],
+        &[
+            ("k.cu", BY_HEADER),
+            (
+                "mine/size.toml",
+                "[library]\nname = \"size\"\nabout = \"W\"\n[[stand-in]]\nheaders = [\"size.h\"]\ntext = '''\n#define W 2\n'''\n",
+            ),
+        ],
+        ["possibly-racy", "racy"],
+    ),
     verdict("defines", "defines = [\"W=2\"]", &["--define", "W=2"], &[("k.cu", BY_MACRO)], ["possibly-racy", "racy"]),
     verdict(
         "build",

@@ -44,7 +44,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     if args.paths.iter().any(|path| path.as_os_str() != "-") {
         options.workload.cache = super::cache::store(&args.work.cache)?;
     }
-    options.headers = headers(args.source.headers, &args.paths);
+    options.headers.project = headers(args.source.headers, &args.paths);
     options.fixes = Fixes::Suggest;
     options.hints = if args.proof.hints { Hints::Give } else { Hints::Omit };
     options.evidence = Evidence {
@@ -76,7 +76,7 @@ pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
     let mut options = common(&args.source, &launch, spoken_language(&args.source, &args.paths))?;
     judging(&args.judging, &mut options)?;
     options.workload.jobs = args.jobs.map(usize::from);
-    options.headers = headers(args.source.headers, &args.paths);
+    options.headers.project = headers(args.source.headers, &args.paths);
     options.contracts.told = Told::Contracts;
     Ok(options)
 }
@@ -137,7 +137,7 @@ pub(super) fn any_solver() -> Option<options::Solver> {
 pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     let mut options = common(&args.source, &args.launch, language)?;
-    options.headers = headers(args.source.headers, &[]);
+    options.headers.project = headers(args.source.headers, &[]);
     options.workload.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     Ok(options)
 }
@@ -187,7 +187,7 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
         dialect: source.lang.map(dialect),
-        models: Models::new(&models(&source.models)?),
+        headers: options::Headers { project: None, models: Models::new(&models(&source.models)?) },
         ..Options::default()
     })
 }

@@ -157,7 +157,7 @@ pub(super) fn seeking(
         told.stated_dirs = super::stated::include_dirs(path, told.language(), headers);
     }
     told.headers = headers.cloned();
-    told.models = (headers.is_some() || options.headers.is_none()).then(|| options.models.clone());
+    told.models = (headers.is_some() || options.headers.project.is_none()).then(|| options.headers.models.clone());
     told
 }
 

@@ -244,7 +244,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
             crash::entering("reproduce");
-            let headers = options.headers.as_ref().filter(|_| !sought.is_empty() || !modelled.is_empty());
+            let headers = options.headers.project.as_ref().filter(|_| !sought.is_empty() || !modelled.is_empty());
             isolate::isolated(|| reproduce::drafts((path, text), options, headers, &file, &judged, &mut kernels))
                 .unwrap_or_else(|panic| {
                     bugs.extend(panic.bug());
@@ -429,11 +429,11 @@ fn unjudged(program: &Program, function: FunctionId, panic: &isolate::Panic) -> 
 fn read_for_device(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFile {
     let read = |options: &Options, headers| front_of(path, text, options, headers, kept);
     let first = read(options, None);
-    let Some(headers) = &options.headers else { return resolved(first) };
+    let Some(headers) = &options.headers.project else { return resolved(first) };
     let is_better = |better: &front::ReadUnit| !better.sought.is_empty() || !better.modelled.is_empty();
     let seek = || Some(read(options, Some(headers))).filter(is_better);
     // Macros of a library may launch kernels, and nobody misses them.
-    let is_modelled = |missing: &MissingInclude| options.models.find(&missing.name, path).is_some();
+    let is_modelled = |missing: &MissingInclude| options.headers.models.find(&missing.name, path).is_some();
     let seeks_anyhow = first.uses.misses_headers() || first.missing.iter().any(is_modelled);
     let mut file = match (first.missing.is_empty(), seeks_anyhow) {
         (true, _) => resolved(first),
@@ -466,7 +466,7 @@ fn read_kept(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFil
     let mut file = read_for_device(path, text, options, kept);
     let launches = !file.launched.launches().is_empty() || text.contains("<<<");
     if launches && file.uses.depends_on_pass() {
-        let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty() || !file.modelled.is_empty());
+        let headers = options.headers.project.as_ref().filter(|_| !file.sought.is_empty() || !file.modelled.is_empty());
         let mut options = stated::with(options, &file.stated);
         let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
         options.undefined.extend(names.map(|&name| name.to_owned()));

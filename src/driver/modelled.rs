@@ -53,7 +53,7 @@ pub(super) fn problems(
     if missing.iter().all(|include| is_known(&include.name)) {
         return Vec::new();
     }
-    let told = options.models.problems(path).into_iter().map(|problem| {
+    let told = options.headers.models.problems(path).into_iter().map(|problem| {
         let file = sources.add_file(&problem.path, problem.text);
         Diagnostic {
             rule: RuleId::Parse,

@@ -39,7 +39,7 @@ impl Cache {
     pub(super) fn of(options: &Options) -> Option<Cache> {
         let store = Arc::clone(options.workload.cache.as_ref()?);
         let key = key::of(options, &store)?;
-        Some(Cache { store, key, world: World::new(options.headers.clone(), options.models.clone()) })
+        Some(Cache { store, key, world: World::new(options.headers.clone()) })
     }
 
     /// The report on a file, if it is kept and would be the same today.
