@@ -159,6 +159,6 @@ mod tests {
         assert_ne!(Models::default().answer(&unit), before);
         write(place("hand/a.toml"), model("glm/*.hpp", "int hand;")).unwrap();
         assert_eq!(found(&Models::new(&[place("hand")])), "int hand;");
-        assert_eq!(Models::new(&[place("hand")]).find("glm/none.h", &unit), None);
+        assert_eq!(Models::new(&[place("hand")]).find("other/none.h", &unit), None);
     }
 }
