@@ -139,7 +139,6 @@ impl Pass<'_> {
             Builtin::Dynamic(Dynamic::Allocate) if matches!(args, [_]) => self.allocate(args, call),
             Builtin::Dynamic(Dynamic::Free) if matches!(args, [_]) => self.release(name, args, call),
             Builtin::Dynamic(_) => self.give_up_call(format!("{} ('{name}')", Dynamic::REASON), args, call),
-            Builtin::Flag => self.give_up_call(format!("{} ('{name}')", Builtin::FLAG), args, call),
             Builtin::SharedAddress => self.shared_address(args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)

@@ -55,6 +55,7 @@ mod operator;
 mod pass;
 mod ptx;
 mod storage;
+mod strong;
 mod surface;
 mod together;
 mod value;
