@@ -64,7 +64,7 @@ fn before(protocol: &Protocol, nodes: &[Node], access: AccessId, loops: &mut BTr
 mod tests {
     use super::*;
     use crate::calculus::text::parse;
-    use crate::protocol::infer;
+    use crate::protocol::infer::infer;
 
     /// How many loops stand before the last access.
     fn loops_before_last(body: &str) -> usize {

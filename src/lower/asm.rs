@@ -3,19 +3,22 @@
 //! `cp.async` begins copies as a thread does ([`copies`](super::deferred::copies)); `bar.sync` is a barrier of the block, or of so
 //! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::deferred::phases)); `ldmatrix` reads
 //! rows of matrices; `membar` and `fence` are fences; loads and stores with an order or `volatile`, `red` and `atom` are
-//! atomics ([`strong`](super::strong)); what special registers hold is known as far as PTX says it. Any other may do anything.
+//! atomics, each lane of a vector by itself (PTX ISA, "Vector Data-types" of the memory consistency model); what special
+//! registers hold is known as far as PTX says it. Any other may do anything.
 //!
 //! A predicate is a condition around its instruction.
 
+use super::fragments::lane;
 use super::pass::Pass;
 use super::ptx::registers::{Lanes, Register, reads_the_moment};
 use super::ptx::{Guard, OnObject, Operand, Place, Step, Strong, Window, steps};
 use super::storage::access::Touch;
-use super::strong::{self, Does};
-use super::value::{Pointer, Value};
+use super::storage::facts::TargetId;
+use super::storage::home::Home;
+use super::value::{Base, Pointer, Value};
 use crate::calculus::{
-    Among, AtomicOp, BinaryOp, ExprId, GeometryVar, HavocReason, Placeholder, Platform, Relied, ScalarType, Stmt,
-    SyncMemory, SyncScope, UnaryOp,
+    Access, Among, ArrayId, AtomicOp, BinaryOp, ExprId, GeometryVar, HavocReason, MemoryOrder, Placeholder, Platform,
+    Relied, ScalarType, Space, Stmt, SyncMemory, SyncScope, UnaryOp,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::settle::notes::Object;
@@ -340,15 +343,6 @@ fn special(pass: &mut Pass<'_>, register: Register) -> Option<ExprId> {
     })
 }
 
-/// The number of the thread in its warp.
-fn lane(pass: &mut Pass<'_>) -> ExprId {
-    let number = pass.number_in_block();
-    let ty = pass.kernel.exprs.ty(number);
-    let warp = pass.exprs().int(WARP.into(), ty);
-    let lane = pass.exprs().binary(BinaryOp::Rem, number, warp);
-    pass.exprs().convert(ScalarType::U32, lane)
-}
-
 /// The bits of lanes.
 fn mask(pass: &mut Pass<'_>, lanes: Lanes) -> ExprId {
     let lane = lane(pass);
@@ -373,12 +367,12 @@ fn load_at(pass: &mut Pass<'_>, place: Place, ty: ScalarType, operands: Operands
         pass.unsupported(span, WHOLLY_UNKNOWN.to_owned());
         return None;
     };
-    strong::accessed(pass, Does::Load(ty), &pointer, span)
+    accessed(pass, Does::Load(ty), &pointer, span)
 }
 
 /// An atomic, and what it gives.
 fn atomic_at(pass: &mut Pass<'_>, strong: &Strong, operands: Operands<'_>, span: Span) -> Option<ExprId> {
-    if strong::is_for_unknown(pass, strong) {
+    if is_for_unknown(pass, strong) {
         let reason = "an access of inline assembly for a cluster whose size the kernel does not state";
         pass.unsupported(span, reason.to_owned());
         return None;
@@ -391,8 +385,10 @@ fn atomic_at(pass: &mut Pass<'_>, strong: &Strong, operands: Operands<'_>, span:
     let count = crate::builtins::atomics::operand_count(strong.op);
     let taken: Vec<ExprId> =
         strong.operands.iter().take(count).map(|&operand| taken(pass, operand, ty, operands, span)).collect();
-    let strong = strong::ordered(strong, operands.clobbers_memory);
-    strong::accessed(pass, Does::Atomic(&strong, ty, &taken), &pointer, span)
+    // Over an atomic without the clobber the compiler may move accesses.
+    let order = if operands.clobbers_memory { strong.order } else { MemoryOrder::Relaxed };
+    let strong = Strong { order, ..*strong };
+    accessed(pass, Does::Atomic(&strong, ty, &taken), &pointer, span)
 }
 
 /// The type in which an atomic counts: that of the pointer, unless the sign counts.
@@ -421,4 +417,117 @@ fn taken(pass: &mut Pass<'_>, operand: Option<Operand>, ty: ScalarType, operands
         _ => None,
     };
     value.unwrap_or_else(|| pass.havoc(ty, HavocReason::Other("operand of inline assembly".to_owned()), span))
+}
+
+/// What is done where a pointer leads.
+#[derive(Clone, Copy)]
+enum Does<'a> {
+    /// A plain load of a value of that type.
+    Load(ScalarType),
+    /// An atomic, with its operands.
+    Atomic(&'a Strong, ScalarType, &'a [ExprId]),
+}
+
+impl Does<'_> {
+    fn ty(self) -> ScalarType {
+        match self {
+            Does::Load(ty) | Does::Atomic(_, ty, _) => ty,
+        }
+    }
+
+    /// Whether it gives what was there.
+    fn reads(self) -> bool {
+        !matches!(self, Does::Atomic(strong, ..) if strong.op == AtomicOp::Store)
+    }
+
+    /// Whether memory may hold something else afterwards.
+    fn writes(self) -> bool {
+        matches!(self, Does::Atomic(strong, ..) if strong.op != AtomicOp::Load)
+    }
+}
+
+/// Makes the access, and gives what was there before.
+fn accessed(pass: &mut Pass<'_>, does: Does<'_>, pointer: &Pointer, span: Span) -> Option<ExprId> {
+    let value = match &pointer.base {
+        Base::Target(target) => at_target(pass, does, *target, pointer, span),
+        Base::OneOf { tag, targets } => {
+            let arms = pass.arms(*tag, targets, |pass, target| at_target(pass, does, target, pointer, span));
+            pass.choose(arms)
+        }
+        Base::Unknown(reason) => {
+            pass.unsupported(span, format!("inline assembly that accesses memory through {reason}"));
+            Value::Void
+        }
+    };
+    match value {
+        Value::Scalar(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn at_target(pass: &mut Pass<'_>, does: Does<'_>, target: TargetId, pointer: &Pointer, span: Span) -> Value {
+    pass.ensure_home(target);
+    match pass.homes.get(target) {
+        Some(Home::Array(array)) => in_array(pass, does, *array, pointer.offset, span),
+        Some(Home::Slots(_)) => {
+            let reason = HavocReason::Other("inline assembly".to_owned());
+            if does.writes() {
+                let pointer = Pointer { base: Base::Target(target), offset: pointer.offset };
+                pass.clobber(&pointer, &reason, span);
+            }
+            Value::Scalar(pass.havoc(does.ty(), reason, span))
+        }
+        Some(Home::Null) | None => Value::Void,
+    }
+}
+
+fn in_array(pass: &mut Pass<'_>, does: Does<'_>, array: ArrayId, offset: ExprId, span: Span) -> Value {
+    let ty = does.ty();
+    let name = pass.kernel.arrays[array].name.clone();
+    let lanes = match does {
+        Does::Load(_) => 1,
+        Does::Atomic(strong, ..) => strong.lanes,
+    };
+    let mut value = Value::Void;
+    for lane in 0..lanes {
+        let by = pass.offset(u64::from(lane) * u64::from(ty.bytes()));
+        let at = pass.exprs().binary(BinaryOp::Add, offset, by);
+        let access = access_at(pass, array, at, ty, span);
+        let var = if does.reads() { Some(pass.temporary(&name, ty)) } else { None };
+        match (does, var) {
+            (Does::Atomic(strong, _, operands), var) if does.writes() || !is_constant(pass, array) => {
+                if does.writes() {
+                    pass.note_stored(array, None, None);
+                }
+                let Strong { op, order, scope, .. } = *strong;
+                pass.emit(Stmt::Atomic { var, access, op, operands: operands.to_vec(), order, scope });
+            }
+            // Nobody writes constant memory while a kernel runs.
+            (_, Some(var)) => pass.emit(Stmt::Read { var, access }),
+            (_, None) => {}
+        }
+        value = match var {
+            Some(var) if lanes == 1 => Value::Scalar(pass.var(var)),
+            _ => Value::Void,
+        };
+    }
+    value
+}
+
+fn is_constant(pass: &Pass<'_>, array: ArrayId) -> bool {
+    pass.kernel.arrays[array].space == Space::Constant
+}
+
+/// An address must be a multiple of the size of what is accessed (PTX ISA, "ld").
+fn access_at(pass: &mut Pass<'_>, array: ArrayId, offset: ExprId, ty: ScalarType, span: Span) -> Access {
+    let bytes = ty.bytes();
+    let align = if pass.kernel.exprs.is_multiple(offset, bytes) { 1 } else { bytes };
+    pass.units.entry(array).or_default().insert(None);
+    let offset = pass.placed(array, offset);
+    Access { array, offset, bytes, align, site: pass.site(span) }
+}
+
+/// Whether an atomic is for threads of which the kernel does not say who they are.
+fn is_for_unknown(pass: &Pass<'_>, strong: &Strong) -> bool {
+    strong.scope == SyncScope::Cluster && pass.kernel.geometry.cluster.is_none()
 }

@@ -55,7 +55,6 @@ mod operator;
 mod pass;
 mod ptx;
 mod storage;
-mod strong;
 mod surface;
 mod together;
 mod value;

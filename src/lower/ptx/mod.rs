@@ -534,7 +534,7 @@ mod tests {
         assert_eq!(steps("cvta.to.shared.u64 a, %1; add.u64 a, a, 8; cvt.u32.u64 %0, a;"), Some(vec![]));
         assert_eq!(steps("cvta.to.shared.u64 %0, %1; add.u64 %0, %0, 8;"), Some(vec![]));
         let loaded = steps("cvta.to.shared.u64 a, %1; ld.global.u64 a, [%2]; cvt.u32.u64 %0, a;").unwrap();
-        assert!(matches!(loaded[..], [(None, Step::Access { touch: Touch::Read, .. })]), "{loaded:?}");
+        assert!(matches!(loaded[..], [(None, Step::Load { output: None, .. })]), "{loaded:?}");
     }
 
     #[test]
