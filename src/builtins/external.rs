@@ -7,65 +7,23 @@
 //! Deliberately absent: what a function is handed, which says more than its name (`lower`).
 
 /// Words of names of functions that let threads wait for each other, tell each other something, or change memory.
-const WORDS: [&str; 54] = [
-    "alloc",
-    "all",
-    "any",
-    "append",
-    "arrive",
-    "assign",
-    "atomic",
-    "atom",
-    "await",
-    "ballot",
-    "barrier",
-    "broadcast",
-    "cas",
-    "commit",
-    "consume",
-    "elect",
-    "emit",
-    "enqueue",
-    "erase",
-    "exchange",
-    "exclusive",
-    "fence",
-    "flush",
-    "free",
-    "guard",
-    "inclusive",
-    "insert",
-    "join",
-    "launch",
-    "lock",
-    "locked",
-    "memcpy",
-    "memset",
-    "mutex",
-    "notify",
-    "pop",
-    "prefix",
-    "publish",
-    "push",
-    "reduce",
-    "reduction",
-    "release",
-    "scan",
-    "scatter",
-    "scoped",
-    "shared",
-    "shfl",
-    "shuffle",
-    "signal",
-    "store",
-    "swap",
-    "unlock",
-    "vote",
-    "wait",
-];
+const WORDS: &str = "all alloc any append arrive assign atom atomic await ballot barrier broadcast cas commit consume elect emit enqueue \
+    erase exchange exclusive fence flush free guard inclusive insert join launch lock locked memcpy memset mutex notify pipe \
+    pop prefix publish push queue reduce reduction release scan scatter scoped shared shfl shuffle signal store swap unlock \
+    vote wait";
 
 /// Parts of words that say the same wherever they stand.
 const PARTS: [&str; 9] = ["sync", "atomic", "barrier", "mutex", "reduce", "shuffle", "warp", "wave", "acquire"];
+
+/// Words of names of functions that give something else in each thread or at each call, whatever they are handed.
+const OF_THREADS: &str =
+    "clock counter elected first id idx index lane last leader next now rand random rank thread tid time";
+
+/// Whether what a function of that name gives may hang on the thread that calls it, and on the moment.
+pub fn may_differ(name: &str) -> bool {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    !is_member_name(name) && words(last).iter().any(|word| OF_THREADS.split(' ').any(|known| known == word))
+}
 
 /// What stands for reading a member of an object of a type that nothing declares, as a function of the object: `T.x`.
 pub fn member_name(of: &str, member: &str) -> String {
@@ -97,7 +55,7 @@ pub fn may_only_compute(name: &str) -> bool {
     let is_macro = last.chars().any(|c| c.is_ascii_uppercase()) && !last.chars().any(|c| c.is_ascii_lowercase());
     let lowered = last.to_ascii_lowercase();
     let says_more = PARTS.iter().any(|part| lowered.contains(part))
-        || words(last).iter().any(|word| WORDS.contains(&word.as_str()) || is_of_block(word));
+        || words(last).iter().any(|word| WORDS.split(' ').any(|known| known == word) || is_of_block(word));
     let is_of_compiler = last.starts_with("__");
     !is_macro && !says_more && !is_of_compiler && last.chars().any(|c| c.is_ascii_alphabetic())
 }
@@ -143,6 +101,7 @@ mod tests {
         }
         for name in [
             "my_sync",
+            "read_pipe",
             "blockReduceSum",
             "warpSum",
             "acquireLock",
@@ -157,6 +116,16 @@ mod tests {
             "cas_loop",
         ] {
             assert!(!may_only_compute(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_tell_what_hangs_on_the_thread() {
+        for name in ["my_thread_index", "lib::laneId", "rng_next", "globalIdx"] {
+            assert!(may_differ(name), "{name}");
+        }
+        for name in ["density", "glm::length", "pair.index", "identity"] {
+            assert!(!may_differ(name), "{name}");
         }
     }
 

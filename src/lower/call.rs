@@ -4,7 +4,8 @@
 //! Guarantees: that assumption is made where a call gives a value that is used, its name says nothing else
 //! ([`external`](crate::builtins::external)), and no pointer among its arguments leads to what threads share. Objects that stand
 //! among them by their names are read then, and not changed, unless they were declared without a value; the thread's own that are
-//! handed over by their addresses may change.
+//! handed over by their addresses may change. Equal arguments give equal values in all threads, but for what is handed nothing, or
+//! named as what differs from thread to thread.
 //!
 //! Deliberately absent: what such a function may read beside its arguments, and whether the user lets the assumption stand
 //! (`driver::passes`).
@@ -239,6 +240,9 @@ impl Pass<'_> {
                 self.escape(value);
                 self.clobber_value(value, &reason, call.span);
             }
+        }
+        if args.is_empty() || external::may_differ(name) {
+            return self.unknown_value(call.ty, &reason, call.span);
         }
         self.function_value(&Function::from(name), &known, call.ty)
     }
