@@ -18,8 +18,9 @@ use crate::source::disk;
 use crate::source::fingerprint::Fingerprint;
 use crate::source::headers::root_around;
 use file::Model;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The name of a directory of models.
 pub const DIRECTORY: &str = "raceproof.models";
@@ -58,12 +59,12 @@ impl Models {
     /// What stands in for a header that was not found, in a unit.
     pub fn find(&self, header: &str, unit: &Path) -> Option<StandIn> {
         let own = self.of_unit(unit);
-        own.iter().chain(shipped()).find_map(|model| model.stand_in(header))
+        own.iter().map(|model| &**model).chain(shipped()).find_map(|model| model.stand_in(header))
     }
 
     /// What is wrong with the files that a unit is read with.
     pub fn problems(&self, unit: &Path) -> Vec<Problem> {
-        self.of_unit(unit).into_iter().flat_map(|model| model.problems).collect()
+        self.of_unit(unit).iter().flat_map(|model| model.problems.clone()).collect()
     }
 
     /// The models that a unit is read with, as they are now: as long as that is the same, so is all that is found.
@@ -71,11 +72,11 @@ impl Models {
         Fingerprint::of_value(&self.texts(unit))
     }
 
-    fn of_unit(&self, unit: &Path) -> Vec<Model> {
+    fn of_unit(&self, unit: &Path) -> Vec<Arc<Model>> {
         let texts = self.texts(unit);
         let question = || Question::Models { unit: unit.to_path_buf() };
         record(|| Dependency::Answer(question(), Fingerprint::of_value(&texts)));
-        texts.iter().map(|(path, text)| file::read(path, text)).collect()
+        texts.into_iter().map(|(path, text)| parsed(path, text)).collect()
     }
 
     /// The files of users' models and their texts, the first first.
@@ -108,6 +109,19 @@ impl Models {
         }
         all
     }
+}
+
+/// A file of a user, which is parsed again only where its text is another one.
+fn parsed(path: PathBuf, text: String) -> Arc<Model> {
+    type Parsed = Mutex<HashMap<PathBuf, (String, Arc<Model>)>>;
+    static PARSED: OnceLock<Parsed> = OnceLock::new();
+    let mut all = PARSED.get_or_init(Parsed::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, model)) = all.get(&path).filter(|(known, _)| *known == text) {
+        return Arc::clone(model);
+    }
+    let model = Arc::new(file::read(&path, &text));
+    all.insert(path, (text, Arc::clone(&model)));
+    model
 }
 
 /// The models of the program.

@@ -138,7 +138,8 @@ impl SourceMap {
 
     /// Whether what the user sees of a span is text of a model.
     pub fn is_of_a_model(&self, span: Span) -> bool {
-        self.file(self.visible(span).file).origin == Origin::Model
+        let seen = self.visible(span).file;
+        self.files().any(|(file, it)| file == seen && it.origin == Origin::Model)
     }
 
     /// Records a macro expansion.

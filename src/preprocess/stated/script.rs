@@ -28,7 +28,7 @@ pub(super) fn stated(text: &str) -> Vec<Stated> {
         for word in &texts {
             let definition = match (word.text.strip_prefix("-D"), list) {
                 (Some(attached), _) => attached,
-                (None, Some(List::Definitions)) => &word.text,
+                (None, Some((List::Definitions, start))) if word.at >= start => &word.text,
                 (None, _) => continue,
             };
             let Some((name, value)) = name_and_value(definition) else { continue };
@@ -49,7 +49,9 @@ pub(super) fn include_dirs(text: &str) -> Vec<String> {
     for_each_line(text, |_, line, list| {
         let is_include_dir = |word: &Quoted| match word.text.strip_prefix("-I") {
             Some(attached) => Some(attached.to_owned()),
-            None => (list == Some(List::Directories)).then(|| word.text.clone()),
+            None => {
+                list.filter(|&(list, start)| list == List::Directories && word.at >= start).map(|_| word.text.clone())
+            }
         };
         found.extend(quoted(line).iter().filter_map(is_include_dir).filter(|directory| !directory.is_empty()));
     });
@@ -63,8 +65,9 @@ enum List {
     Directories,
 }
 
-/// Calls with each line that no condition decides about but one on CUDA or HIP, its number, and the list that it is part of.
-fn for_each_line(text: &str, mut see: impl FnMut(u32, &str, Option<List>)) {
+/// Calls with each line that no condition decides about but one on CUDA or HIP, its number, and the list that it is
+/// part of, with where that begins in the line.
+fn for_each_line(text: &str, mut see: impl FnMut(u32, &str, Option<(List, usize)>)) {
     // Conditions that are open, by their indentation, and whether what stands under them is read.
     let mut open: Vec<(usize, bool)> = Vec::new();
     let mut list: Option<(List, i32)> = None;
@@ -93,12 +96,12 @@ fn for_each_line(text: &str, mut see: impl FnMut(u32, &str, Option<List>)) {
             ("includes", List::Directories),
             ("include_directories", List::Directories),
         ];
-        let started = starts.into_iter().find(|(name, _)| begins_list(trimmed, name)).map(|(_, list)| list);
-        if let Some(started) = started {
+        let started = starts.into_iter().find_map(|(name, list)| Some((list, start_of_list(line, name)?)));
+        if let Some((started, _)) = started {
             list = Some((started, depth));
         }
         if open.iter().all(|&(_, is_read)| is_read) {
-            see(number, line, list.map(|(list, _)| list));
+            see(number, line, started.or(list.map(|(list, _)| (list, 0))));
         }
         depth += brackets(line);
         if list.is_some_and(|(_, before)| depth <= before) {
@@ -107,13 +110,13 @@ fn for_each_line(text: &str, mut see: impl FnMut(u32, &str, Option<List>)) {
     }
 }
 
-/// Whether a line sets or extends the list of that name: `defines = [`, `define_macros += [(`, `include_directories('`.
-fn begins_list(line: &str, name: &str) -> bool {
-    let Some(at) = line.find(name) else { return false };
+/// Where a line sets or extends the list of that name, if it does: `defines = [`, `define_macros += [(`, `include_directories('`.
+fn start_of_list(line: &str, name: &str) -> Option<usize> {
+    let at = line.find(name)?;
     let before = line[..at].chars().next_back();
     let is_word = before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
     let rest = line[at + name.len()..].trim_start().trim_start_matches('+').trim_start_matches('=').trim_start();
-    is_word && rest.starts_with(['[', '(', '{'])
+    (is_word && rest.starts_with(['[', '(', '{'])).then_some(at)
 }
 
 /// How many more brackets a line opens than it closes, outside of texts.
@@ -154,6 +157,8 @@ fn is_whole(value: &str) -> bool {
 
 /// A text in quotes.
 struct Quoted {
+    /// Where it begins in the line.
+    at: usize,
     text: String,
     role: Role,
 }
@@ -175,6 +180,7 @@ fn quoted(line: &str) -> Vec<Quoted> {
     while let Some(at) = rest.find(['\'', '"']) {
         let quote = rest[at..].chars().next().unwrap_or('"');
         in_pair &= !rest[..at].contains(')');
+        let begin = line.len() - rest.len() + at;
         let is_first = rest[..at].trim_end().ends_with('(');
         let Some(length) = rest[at + 1..].find(quote) else { break };
         let text = rest[at + 1..at + 1 + length].to_owned();
@@ -185,7 +191,7 @@ fn quoted(line: &str) -> Vec<Quoted> {
             () => Role::Alone,
         };
         in_pair |= matches!(role, Role::Name(_));
-        found.push(Quoted { text, role });
+        found.push(Quoted { at: begin, text, role });
     }
     found
 }
