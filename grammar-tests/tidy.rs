@@ -23,8 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("work", &[]),
     ("diagnostic", &[]),
-    ("models", &[]),
-    ("preprocess", &["models", "diagnostic"]),
+    ("preprocess", &["diagnostic"]),
     ("syntax", &[]),
     // The front ends never use each other.
     ("front/clang", &["front/account", "syntax", "preprocess", "diagnostic", "children"]),
@@ -91,7 +90,6 @@ const ROOMS: &[(&str, &[&str])] = &[
             "schedule",
             "children",
             "diagnostic",
-            "models",
             "preprocess",
             "syntax",
             "front",

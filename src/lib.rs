@@ -36,7 +36,6 @@ pub mod judge;
 pub mod launch;
 pub mod lower;
 pub mod memory_model;
-pub mod models;
 pub mod mutation;
 pub mod picture;
 pub mod preprocess;
