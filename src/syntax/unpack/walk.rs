@@ -265,7 +265,6 @@ impl Walk {
             TypeKind::Decltype(value) | TypeKind::DecltypeOfValue(value) | TypeKind::Typeof(value) => self.expr(value),
             TypeKind::Record(record) => self.record(record),
             TypeKind::Enum(of) => self.enumeration(of),
-
             TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => self.ty(inner),
             TypeKind::Array(inner, length) => {
                 self.ty(inner);
@@ -369,7 +368,6 @@ impl Walk {
             ItemKind::Variables(variables) => variables.iter_mut().for_each(|variable| self.declaration(variable)),
             ItemKind::Record(record) => self.record(record),
             ItemKind::Enum(of) => self.enumeration(of),
-
             ItemKind::Alias { name, template, ty } => {
                 self.declared(name);
                 template.iter().for_each(|param| self.declared(&param.name));
