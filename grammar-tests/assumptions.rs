@@ -20,6 +20,33 @@ fn an_undeclared_call_that_tells_something_is_assumed_to_and_another_is_unknown(
     assert_eq!((&done["race"], done["unknowns"].as_array().unwrap().len()), (&"unknown".into(), 1), "{done}");
 }
 
+/// That it is a function of its arguments is of a kind of its own, and told of races, too.
+#[test]
+fn a_function_that_is_not_defined_is_assumed_to_be_one_of_its_arguments() {
+    let declared = "__device__ float far(float);\n";
+    let text = format!("{declared}__global__ void k(float *x) {{ x[threadIdx.x] = far(x[threadIdx.x]); }}\n");
+    let racy = text.replace("far(x[threadIdx.x])", "far(x[threadIdx.x + 1])");
+    let place = Place::with(&[("free.cu", &text), ("racy.cu", &racy)]);
+    let checked = |name: &str, options: &[&str]| {
+        let arguments =
+            [&["check", name, "--solver", "none", "--format", "json", "--fail-on", "never"], options].concat();
+        place.run(&arguments).expect(0).json()["files"][0]["kernels"][0].clone()
+    };
+    for (name, race) in [("free.cu", "race-free"), ("racy.cu", "racy")] {
+        let seen = checked(name, &[]);
+        let expected = serde_json::json!([{ "kind": "external", "text": "`far` is a function of its arguments" }]);
+        assert_eq!((&seen["race"], &seen["assumed"]), (&race.into(), &expected), "{seen}");
+        let line = place.run(&["check", name, "--solver", "none"]);
+        assert!(line.out.contains("assuming `far` is a function of its arguments"), "{line:?}");
+    }
+    let strict = checked("free.cu", &["--strict-externals"]);
+    assert_eq!((&strict["race"], &strict["assumed"]), (&"unknown".into(), &serde_json::Value::Null), "{strict}");
+    assert_eq!(strict["unknowns"][0]["line"], 2, "{strict}");
+    assert!(strict["unknowns"][0]["reason"].as_str().unwrap().contains("call of 'far', which is not defined"));
+    let wrong = place.run(&["check", "free.cu", "--external", "f[r"]).expect(2);
+    assert!(wrong.err.contains("--external f[r"), "{wrong:?}");
+}
+
 /// In OpenCL a division by 0 has some value, so that what is proved of a quotient counts on its divisor.
 #[test]
 fn that_no_integer_is_divided_by_zero_is_told_where_a_division_would_go_on() {

@@ -732,6 +732,25 @@ fn launches_of_a_cuda_kernel_count_wherever_they_lie_in_the_project() {
 }
 
 #[test]
+fn a_macro_that_a_script_above_the_source_states_opens_what_stands_under_it() {
+    let place = Place::with(&[
+        (".git/HEAD", ""),
+        ("csrc/types.h", "#ifdef WITH_CUDA\ntypedef int3 cell;\n#endif\n"),
+        ("csrc/k.cu", "#include \"types.h\"\n__global__ void k(cell *y) { y[threadIdx.x].x = 1; }\n"),
+        ("setup.py", "if torch.cuda.is_available():\n    define_macros += [(\"WITH_CUDA\", None)]\n"),
+    ]);
+    let checked = || {
+        let arguments = ["check", "csrc", "--format", "json", "--fail-on", "never", "--solver", "none"];
+        let kernel = place.run(&arguments).json()["files"][0]["kernels"][0].clone();
+        (kernel["race"] == "race-free", kernel["assumptions"].to_string())
+    };
+    let (is_free, told) = checked();
+    assert!(is_free && told.contains("`WITH_CUDA` is `1`, as setup.py:2 of the project states it"), "{told}");
+    place.put("setup.py", b"if sys.platform == 'win32':\n    define_macros += [(\"WITH_CUDA\", None)]\n");
+    assert!(!checked().0);
+}
+
+#[test]
 fn a_macro_that_a_build_file_beside_the_source_states_is_taken_where_a_kernel_needs_it() {
     let kernel = "__global__ void fill(float *y) {\n\
                   if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";

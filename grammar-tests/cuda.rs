@@ -233,7 +233,7 @@ const FIXTURES: Tiers<usize> = tiers(1, 40, 1);
 const FIXED: Tiers<usize> = tiers(1, 20, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 30] = [
+const NOT_FOR_NVCC: [(&str, &str); 37] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
@@ -249,6 +249,13 @@ const NOT_FOR_NVCC: [(&str, &str); 30] = [
     ("fixtures/traps/missing_headers.cu", "settings_from_elsewhere.h"),
     ("fixtures/undeclared/attributes.cu", "attributes_from_elsewhere.h"),
     ("fixtures/undeclared/effects.cu", "effects_from_elsewhere.h"),
+    ("fixtures/models/accessors.cu", "torch/extension.h"),
+    ("fixtures/models/dispatch.cu", "ATen/ATen.h"),
+    ("fixtures/models/half.cu", "c10/util/Half.h"),
+    ("fixtures/models/tensor_info.cu", "ATen/cuda/detail/TensorInfo.cuh"),
+    ("fixtures/models/vectors.cu", "glm/kernels.hpp"),
+    ("fixtures/undeclared/externals.cu", "functions_from_elsewhere.h"),
+    ("fixtures/undeclared/objects.cu", "vectors_from_elsewhere.h"),
     ("fixtures/traps/newer_cpp.cu", "requires -fcoroutines"),
     ("fixtures/traps/not_of_a_device.cu", "exception handling"),
     ("fixtures/traps/undefined_between_blocks.cu", "Unresolved extern function"),

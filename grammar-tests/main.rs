@@ -77,6 +77,7 @@ mod laws;
 mod lowering;
 mod lsp;
 mod memory;
+mod models;
 mod mutants;
 mod open_contracts;
 mod opencl;

@@ -123,6 +123,31 @@ fn what_is_proved_of_two_atomics_says_nothing_of_an_atomic_and_a_read() {
     assert!(out.contains("0 race-free, 0 racy, 1 possibly racy"), "{out}");
 }
 
+/// No run gets past a loop that asks what memory holds: the race behind it is possible, and the loop is named.
+#[test]
+fn a_race_behind_a_loop_that_may_not_end_is_possible_and_names_the_loop() {
+    if tools::used("z3", || find(SolverKind::Z3).ok_or(())).is_none() {
+        return;
+    }
+    let kernel = |index: &str| {
+        format!(
+            "__global__ void k(int *y, const int *x) {{\n  int v = x[threadIdx.x];\n  while (v > 0) v = x[v];\n  y[{index}] = v;\n}}\n"
+        )
+    };
+    let own = kernel("blockIdx.x * blockDim.x + threadIdx.x");
+    let place = Place::with(&[("one.cu", &kernel("0")), ("own.cu", &own)]);
+    let checked = |name: &str| {
+        let arguments = ["check", name, "--solver", "z3", "--format", "json", "--fail-on", "never"];
+        place.run(&arguments).expect(0).json()["files"][0]["kernels"][0].clone()
+    };
+    let one = checked("one.cu");
+    assert_eq!(one["race"], "possibly-racy", "{one}");
+    let lines: Vec<&serde_json::Value> =
+        one["findings"][0]["reasons"].as_array().unwrap().iter().map(|reason| &reason["line"]).collect();
+    assert!(lines.iter().any(|line| **line == 3), "{one}");
+    assert_eq!(checked("own.cu")["race"], "race-free");
+}
+
 #[test]
 fn real_solvers_prove_and_refute_what_rules_leave_open() {
     for kind in [SolverKind::Z3, SolverKind::Cvc5] {

@@ -23,7 +23,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("work", &[]),
     ("diagnostic", &[]),
-    ("preprocess", &["diagnostic"]),
+    ("models", &[]),
+    ("preprocess", &["models", "diagnostic"]),
     ("syntax", &[]),
     // The front ends never use each other.
     ("front/clang", &["front/account", "syntax", "preprocess", "diagnostic", "children"]),
@@ -90,6 +91,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "schedule",
             "children",
             "diagnostic",
+            "models",
             "preprocess",
             "syntax",
             "front",

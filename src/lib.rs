@@ -36,6 +36,7 @@ pub mod judge;
 pub mod launch;
 pub mod lower;
 pub mod memory_model;
+pub mod models;
 pub mod mutation;
 pub mod picture;
 pub mod preprocess;

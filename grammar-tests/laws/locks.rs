@@ -27,7 +27,7 @@ const FENCES: [&str; 8] = [
     "",
 ];
 const CELLS: [&str; 6] = ["0", "0", "0", "0", "i", "t & 1"];
-const DATA: [&str; 6] = ["0", "0", "0", "0", "i", "i + 1"];
+const DATA: [&str; 9] = ["0", "0", "0", "0", "i", "i + 1", "(int)blockDim.x + i", "b + i", "(i + 3) % 5"];
 const TAKES: [&str; 6] = [
     "atomicCAS(&l[C], 0, 1)",
     "atomicCAS(&l[C], 0, 1)",
@@ -49,7 +49,7 @@ const GIVES: [&str; 10] = [
     "",
 ];
 /// How the section is got to: T takes, S is the section, G gives back.
-const SHAPES: [&str; 9] = [
+const SHAPES: [&str; 10] = [
     "while (T != 0) { } S G",
     "while (T != 0) { } S G",
     "while (T != 0) { } S G",
@@ -57,6 +57,7 @@ const SHAPES: [&str; 9] = [
     "bool done = false; while (!done) { if (T == 0) { S G done = true; } }",
     "int old = T; if (old == 0) { S G }",
     "int old = T; if (old == 0) { S G }",
+    "int old = T; __threadfence(); if (old == 0) { S G }",
     "int old = T; if (old == 0) { G } if (old == 0) { S }",
     "if (T == 0) { G } else { S }",
 ];
@@ -115,11 +116,12 @@ const FLAGS: [&str; 4] = [
     "CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE",
 ];
 /// How the section is got to: T tries, S is the section, G gives back, D is what is read by who finds the lock taken.
-const TRIES: [&str; 6] = [
+const TRIES: [&str; 7] = [
     "int done = 0; while (!done) { int found = 0; if (T) { S G done = 1; } }",
     "int done = 0; while (!done) { int found = 0; if (T) { S G done = 1; } }",
     "int done = 0; while (!done) { int found = 0; if (T) { S G done = 1; } }",
     "int found = 0; if (T) { S G }",
+    "int found = 0; bool did = T; A if (did) { S G }",
     "int found = 0; if (T) { S G } else { z[g] = D; }",
     "int found = 0; if (T) { G } else { S }",
 ];
@@ -140,6 +142,7 @@ fn kernel_of_opencl(seed: u64) -> String {
             SCOPES[below(SCOPES.len())]
         ),
     };
+    let early = fence("acquire");
     let section = format!("{} {data}[0] += x[t]; {}", fence("acquire"), fence("release"));
     let take = format!(
         "atomic_compare_exchange_strong_explicit(&{lock}[0], &found, 1, memory_order_{exchanged}, memory_order_{failed}, \
@@ -147,6 +150,7 @@ fn kernel_of_opencl(seed: u64) -> String {
     );
     let give = format!("atomic_store_explicit(&{lock}[0], 0, memory_order_{release}, memory_scope_{scope});");
     let body = TRIES[below(TRIES.len())]
+        .replace('A', &early)
         .replace('T', &take)
         .replace('S', &section)
         .replace('G', &give)

@@ -53,6 +53,10 @@ fn code(_: &Place, seen: &Seen) -> String {
     format!("{:?}", seen.code)
 }
 
+/// A kernel that calls what is defined elsewhere.
+const FAR: &str =
+    "extern __device__ float far(float);\n__global__ void k(float *x) { x[threadIdx.x] = far(x[threadIdx.x]); }\n";
+
 fn assumptions(_: &Place, seen: &Seen) -> String {
     let assumed = kernel(seen)["assumptions"].as_array().unwrap().clone();
     let texts = assumed.iter().map(|it| it.as_str().unwrap_or_else(|| it["text"].as_str().unwrap()).to_owned());
@@ -158,6 +162,19 @@ const ROWS: &[Row] = &[
         "include-dirs = [\"inc\"]",
         &["-I", "inc"],
         &[("k.cu", BY_HEADER), ("inc/size.h", "#define W 2\n"), ("other/size.h", "#define W 1\n")],
+        ["possibly-racy", "racy"],
+    ),
+    verdict(
+        "models",
+        "models = [\"mine\"]",
+        &["--models", "mine"],
+        &[
+            ("k.cu", BY_HEADER),
+            (
+                "mine/size.toml",
+                "[library]\nname = \"size\"\nabout = \"W\"\n[[stand-in]]\nheaders = [\"size.h\"]\ntext = '''\n#define W 2\n'''\n",
+            ),
+        ],
         ["possibly-racy", "racy"],
     ),
     verdict("defines", "defines = [\"W=2\"]", &["--define", "W=2"], &[("k.cu", BY_MACRO)], ["possibly-racy", "racy"]),
@@ -335,6 +352,36 @@ const ROWS: &[Row] = &[
         arguments: &[],
         seen: assumptions,
         expected: ["work-groups are all of one size, as with -cl-uniform-work-group-size", ""],
+    },
+    Row {
+        key: "strict-externals",
+        always: "",
+        line: "strict-externals = true",
+        typed: &["--strict-externals"],
+        files: &[("k.cu", FAR)],
+        arguments: &[],
+        seen: race,
+        expected: ["race-free", "unknown"],
+    },
+    Row {
+        key: "externals",
+        always: "strict-externals = true",
+        line: "externals = [\"f?r\"]",
+        typed: &["--external", "f?r"],
+        files: &[("k.cu", FAR)],
+        arguments: &[],
+        seen: race,
+        expected: ["unknown", "race-free"],
+    },
+    Row {
+        key: "refused-externals",
+        always: "",
+        line: "refused-externals = [\"far\"]",
+        typed: &["--refuse-external", "far"],
+        files: &[("k.cu", FAR)],
+        arguments: &[],
+        seen: race,
+        expected: ["race-free", "unknown"],
     },
     Row {
         key: "wave",

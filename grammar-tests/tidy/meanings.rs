@@ -43,7 +43,6 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ("src/front/clang/text.rs", &["to_global", "to_local", "to_private"], "clang misplaces calls of them"),
     ("src/instrument/callees.rs", &["sync"], "a function of the runtime"),
     ("src/launch/enqueued.rs", &["printf"], "functions of C, by how their names end"),
-    ("src/lower/asm.rs", &["clock", "globaltimer"], "registers of PTX"),
     ("src/lower/lanes.rs", &["abs"], "a function of the calculus"),
     ("src/lower/operator.rs", &["fmin", "fmax"], "functions of the calculus"),
     ("src/lower/ptx", &[], "instructions of PTX"),

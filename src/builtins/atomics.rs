@@ -113,7 +113,11 @@ fn opencl2(rest: &str) -> Option<Meaning> {
         return Some(meaning(Builtin::CompareAndExchange { orders: [order; 2], scope, weak }, fixed(Scalar::Bool)));
     }
     match stem {
-        "flag_test_and_set" | "flag_clear" => Some(meaning(Builtin::Flag, fixed(Scalar::Bool))),
+        // A flag is an atomic number that is 1 while it is set, and 0 while it is clear (OpenCL C 3.0, 6.15.12.7).
+        "flag_test_and_set" => {
+            Some(meaning(Builtin::Atomic { op: AtomicOp::Exchange, order, scope }, fixed(Scalar::Bool)))
+        }
+        "flag_clear" => Some(made(AtomicOp::Store, order, scope)),
         "init" => Some(unmodelled("atomic_init", ResultType::Void)),
         _ => Some(made(operation(stem)?, order, scope)),
     }
@@ -230,10 +234,17 @@ impl Fence {
     }
 }
 
-/// The operand that a call does not write because the name says it: `atomic_inc(p)` of OpenCL adds one.
+/// The operand that a call does not write because the name says it: `atomic_inc(p)` of OpenCL adds one, and
+/// `atomic_flag_clear(p)` stores none.
 pub fn implied_operand(language: Language, name: &str) -> Option<i128> {
-    let is_step = matches!(name, "atomic_inc" | "atom_inc" | "atomic_dec" | "atom_dec");
-    (language == Language::OpenCl && is_step).then_some(1)
+    if language != Language::OpenCl {
+        return None;
+    }
+    match name.strip_suffix("_explicit").unwrap_or(name) {
+        "atomic_inc" | "atom_inc" | "atomic_dec" | "atom_dec" | "atomic_flag_test_and_set" => Some(1),
+        "atomic_flag_clear" => Some(0),
+        _ => None,
+    }
 }
 
 /// The number of operands after the address, beyond which OpenCL 2 states order and scope.

@@ -20,6 +20,7 @@ pub mod annotations;
 pub mod atomics;
 pub mod collectives;
 pub mod confused;
+pub mod external;
 mod families;
 pub mod functions;
 pub mod groups;
@@ -114,8 +115,6 @@ pub enum Builtin {
         /// Whether it may fail though it finds what is expected.
         weak: bool,
     },
-    /// `atomic_flag_test_and_set`, `atomic_flag_clear`.
-    Flag,
     /// `memcpy`, `memmove`.
     CopyMemory,
     /// `memset`.
@@ -236,9 +235,6 @@ pub enum LaneFunction {
 }
 
 impl Builtin {
-    /// What [`Builtin::Flag`] is, in the user's words.
-    pub const FLAG: &str = "atomic flag";
-
     /// Whether it computes a value of its arguments and does nothing else.
     pub fn is_pure(&self) -> bool {
         matches!(self, Builtin::Pure | Builtin::PureFunction(_))
@@ -313,7 +309,6 @@ impl Builtin {
             Builtin::Unmodelled { reason, touches_memory: true } => Effect::Unmodelled(reason),
             Builtin::Dynamic(_) => Effect::Unmodelled(Dynamic::REASON),
             Builtin::SharedAddress => Effect::Unmodelled(functions::ADDRESS_AS_NUMBER),
-            Builtin::Flag => Effect::Unmodelled(Builtin::FLAG),
         }
     }
 }

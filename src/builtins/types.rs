@@ -146,10 +146,8 @@ fn cuda_type(name: &str) -> Option<NamedType> {
 /// Names of OpenCL C.
 fn opencl_type(name: &str) -> Option<NamedType> {
     Some(match name {
-        "atomic_int" => NamedType::Scalar(INT),
-        "atomic_uint" | "atomic_flag" | "cl_mem_fence_flags" | "memory_order" | "memory_scope" => {
-            NamedType::Scalar(UINT)
-        }
+        "atomic_int" | "atomic_flag" => NamedType::Scalar(INT),
+        "atomic_uint" | "cl_mem_fence_flags" | "memory_order" | "memory_scope" => NamedType::Scalar(UINT),
         // A handle; the null event is 0.
         "event_t" => NamedType::Scalar(ULONG),
         "atomic_long" | "atomic_intptr_t" | "atomic_ptrdiff_t" => NamedType::Scalar(LONG),

@@ -216,7 +216,7 @@ pub struct Reliance {
 }
 
 /// What a [`Reliance`] is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relied {
     /// The compiler moves no access over a barrier in assembly that does not say that it clobbers memory.
     Unclobbered,
@@ -230,6 +230,11 @@ pub enum Relied {
     Numbers,
     /// What nothing declares and is named as what tells or checks something accesses no memory that threads share.
     Telling,
+    /// What is called of that name and not defined here is a function of its arguments: it reads nothing else that changes, changes
+    /// nothing but what it gives, and waits for nobody.
+    External(String),
+    /// What is called so in objects of a type that nothing declares is data inside of them: the type and the member.
+    Member(String, String),
     /// No integer is divided by 0, where that would give some value.
     Divisors,
     /// Operands and arguments whose order is left open are evaluated from left to right.

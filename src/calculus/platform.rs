@@ -6,8 +6,8 @@
 //!
 //! Deliberately absent: which of this a proof uses, and how that is told.
 
-use super::Axis;
 use super::eval::WARP;
+use super::{Axis, SyncScope};
 use crate::source::{Dialect, OpenClVersion};
 
 /// Who runs a kernel.
@@ -41,8 +41,8 @@ pub struct Rules {
     pub warp: Option<u32>,
     /// Whether global ids may start at an offset.
     pub has_offset: bool,
-    /// Whether threads that have returned are waited for at a barrier.
-    pub awaits_returned: bool,
+    /// The narrowest barriers at which threads that have returned are waited for.
+    pub awaits_returned: Option<SyncScope>,
     /// Whether a shift takes its count modulo the bits of what it shifts; elsewhere a larger count has no result.
     pub shifts_modulo_width: bool,
     /// Whether an integer that is divided by 0 has some value; elsewhere such a division has no result.
@@ -64,7 +64,7 @@ const DEVICE: Rules = Rules {
     grid: GRID,
     warp: Some(WARP),
     has_offset: false,
-    awaits_returned: false,
+    awaits_returned: None,
     shifts_modulo_width: false,
     divides_by_zero: false,
 };
@@ -78,14 +78,18 @@ const OPENCL: Rules = Rules {
     grid: [u32::MAX; 3],
     warp: None,
     has_offset: true,
-    awaits_returned: true,
+    awaits_returned: Some(SyncScope::Warp),
     shifts_modulo_width: true,
     divides_by_zero: true,
 };
 
 const TABLE: [(Platform, Rules); 4] = [
     (Platform::Cuda, DEVICE),
-    (Platform::Hip, Rules { word: "hip", grid: [0x7fff_ffff; 3], warp: None, ..DEVICE }),
+    (
+        Platform::Hip,
+        // All threads of a block have to reach `__syncthreads`; what lanes do together, those do that still run.
+        Rules { word: "hip", grid: [0x7fff_ffff; 3], warp: None, awaits_returned: Some(SyncScope::Block), ..DEVICE },
+    ),
     (Platform::OpenCl1, OPENCL),
     (Platform::OpenCl2, Rules { word: "opencl2", ..OPENCL }),
 ];
@@ -101,10 +105,15 @@ impl Platform {
         &TABLE[self as usize].1
     }
 
-    /// The platform whose rules say the same of a kernel once it is lowered: how many lanes a warp has is settled by then,
-    /// and from there on nobody asks for more blocks along y and z than every platform has.
+    /// The platform whose rules say the same of a kernel once it is lowered, if nothing returns from it: how many lanes a warp
+    /// has is settled by then, and from there on nobody asks for more blocks along y and z than every platform has.
     pub fn once_lowered(self) -> Platform {
         if self == Platform::Hip { Platform::Cuda } else { self }
+    }
+
+    /// Whether threads that have returned are waited for at a barrier of this scope.
+    pub fn awaits_returned(self, scope: SyncScope) -> bool {
+        self.rules().awaits_returned.is_some_and(|narrowest| narrowest <= scope)
     }
 }
 
@@ -163,9 +172,19 @@ mod tests {
     }
 
     #[test]
+    fn who_has_returned_is_awaited_where_the_platform_says_so() {
+        let awaits =
+            |platform: Platform| [SyncScope::Warp, SyncScope::Block].map(|scope| platform.awaits_returned(scope));
+        assert_eq!(awaits(Platform::Cuda), [false, false]);
+        assert_eq!(awaits(Platform::Hip), [false, true]);
+        assert_eq!(awaits(Platform::OpenCl1), [true, true]);
+        assert_eq!(awaits(Platform::OpenCl2), [true, true]);
+    }
+
+    #[test]
     fn platforms_that_are_one_once_lowered_differ_in_nothing_that_counts_then() {
         for platform in Platform::all() {
-            // Whoever adds a rule has to say here whether it counts once a kernel is lowered.
+            // Whoever adds a rule has to say here whether it counts once a kernel is lowered from which nothing returns.
             let counting = |platform: Platform| {
                 let Rules {
                     word: _,
@@ -175,12 +194,12 @@ mod tests {
                     grid: [along_x, _, _],
                     warp: _,
                     has_offset,
-                    awaits_returned,
+                    awaits_returned: _,
                     shifts_modulo_width,
                     divides_by_zero,
                 } = *platform.rules();
                 let limits = (most_threads, most_shown, block, along_x);
-                (limits, has_offset, awaits_returned, shifts_modulo_width, divides_by_zero)
+                (limits, has_offset, shifts_modulo_width, divides_by_zero)
             };
             assert_eq!(counting(platform), counting(platform.once_lowered()), "{platform:?}");
             let most = platform.rules().grid;

@@ -259,7 +259,15 @@ fn without_numbers(text: &str) -> String {
 
 /// Something that the meaning of the kernel counts on, as an assumption.
 pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumption {
-    let text = match reliance.what {
+    let text = match &reliance.what {
+        Relied::External(name) => {
+            let is_operator = name.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
+            return external(format!(
+                "`{name}` is a function of its {}",
+                if is_operator { "operands" } else { "arguments" }
+            ));
+        }
+        Relied::Member(of, member) => return external(format!("`{member}` of `{of}` is data inside of the object")),
         Relied::Unclobbered => "the compiler moves no access over a barrier without a \"memory\" clobber",
         Relied::LanesOf32 => "wavefronts have 32 lanes",
         Relied::WholeWarps => "whole warps move each matrix, all lanes of a warp with one pointer",
@@ -272,6 +280,10 @@ pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumptio
     };
     let at = reliance.span.map_or_else(String::new, |span| format!(" (line {})", context.line(Some(span))));
     report::Assumption { kind: AssumptionKind::Other, text: format!("{text}{at}") }
+}
+
+fn external(text: String) -> report::Assumption {
+    report::Assumption { kind: AssumptionKind::External, text }
 }
 
 /// "a", "a and b", "a, b and c".

@@ -238,7 +238,7 @@ fn explain(why: &Open) -> String {
         }
         Open::Budget => format!("the proof budget was spent; {HELP}"),
         Open::NotExpressible(what) => format!("{what} is beyond the proof rules; {HELP}"),
-        Open::Solver(said) => format!(
+        Open::Solver(said) | Open::Suspected(said) => format!(
             "no rule proves it, no small launch shows a conflict, and of a solver that was asked: {said}; \
              a launch that is stated with --block-dim and --grid-dim may decide it"
         ),
@@ -261,14 +261,15 @@ mod tests {
             Open::Budget,
             Open::Refuted,
             Open::NotExpressible(said.clone()),
-            Open::Solver(said),
+            Open::Solver(said.clone()),
+            Open::Suspected(said),
             Open::Vacuous,
         ];
         for open in all {
             // Who adds a cause is led here by the compiler.
             match open {
                 Open::NoRule | Open::Budget | Open::Refuted => {}
-                Open::NotExpressible(_) | Open::Solver(_) | Open::Vacuous => {}
+                Open::NotExpressible(_) | Open::Solver(_) | Open::Suspected(_) | Open::Vacuous => {}
             }
             let cause = explain(&open);
             let told = page_of(None).lines().any(|line| {

@@ -413,6 +413,12 @@ pub(super) struct SourceArgs {
     /// make, if a kernel needs them
     #[arg(long, value_enum, default_value_t = Headers::Project, help_heading = "Source", hide_short_help = true)]
     pub(super) headers: Headers,
+    /// A directory of models, which stand in for headers of libraries that are found nowhere; repeatable
+    ///
+    /// Each file in it says in TOML for which headers its text is read. Directories raceproof.models beside raceproof.toml and
+    /// in the root of a project are read without being named.
+    #[arg(long, value_name = "DIR", help_heading = "Source", hide_short_help = true)]
+    pub(super) models: Vec<PathBuf>,
 }
 
 /// Which kernels are looked at, and under which launches.

@@ -43,7 +43,7 @@ fn since(revision: &str, files: &[PathBuf], options: &Options) -> Result<Vec<Pat
     for repository in &repositories {
         changes.extend(in_repository(repository, revision)?);
     }
-    Ok(concerned(files, &changes, &options.include_dirs, options.headers.as_deref()))
+    Ok(concerned(files, &changes, &options.include_dirs, options.headers.project.as_deref()))
 }
 
 /// What has changed in a repository.

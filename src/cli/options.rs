@@ -11,11 +11,12 @@ use crate::driver::CompileCommands;
 use crate::driver::baseline::Baseline;
 use crate::driver::logged::LoggedLaunches;
 use crate::driver::options::{
-    self, Device, Effort, Evidence, Fixes, GlobalOffset, Hints, Launches, Levels, Options, Pictures, ProjectHeaders,
-    Proofs, Reproductions, Settings, SolverKind, Timings, Told,
+    self, Device, Effort, Evidence, Externals, Fixes, GlobalOffset, Hints, Launches, Levels, Models, Options, Pictures,
+    ProjectHeaders, Proofs, Reproductions, Settings, SolverKind, Timings, Told,
 };
 use crate::driver::stated_contracts::StatedContracts;
 use crate::source::discover::language_of;
+use crate::source::patterns::NamePattern;
 use crate::source::{Dialect, Language, OpenClVersion};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     if args.paths.iter().any(|path| path.as_os_str() != "-") {
         options.workload.cache = super::cache::store(&args.work.cache)?;
     }
-    options.headers = headers(args.source.headers, &args.paths);
+    options.headers.project = headers(args.source.headers, &args.paths);
     options.fixes = Fixes::Suggest;
     options.hints = if args.proof.hints { Hints::Give } else { Hints::Omit };
     options.evidence = Evidence {
@@ -75,7 +76,7 @@ pub(super) fn for_contracts(args: &ContractsArgs) -> Result<Options> {
     let mut options = common(&args.source, &launch, spoken_language(&args.source, &args.paths))?;
     judging(&args.judging, &mut options)?;
     options.workload.jobs = args.jobs.map(usize::from);
-    options.headers = headers(args.source.headers, &args.paths);
+    options.headers.project = headers(args.source.headers, &args.paths);
     options.contracts.told = Told::Contracts;
     Ok(options)
 }
@@ -89,6 +90,15 @@ fn judging(args: &JudgingArgs, options: &mut Options) -> Result<()> {
         args::Effort::Thorough => Effort::Thorough,
     };
     options.judging.lockstep = args.lockstep_warps;
+    let patterns = |option, typed: &[String]| {
+        let pattern = |text: &String| NamePattern::new(text).with_context(|| format!("{option} {text}"));
+        typed.iter().map(pattern).collect::<Result<Vec<_>>>()
+    };
+    options.judging.externals = Externals {
+        is_strict: args.strict_externals,
+        stated: patterns("--external", &args.externals)?,
+        refused: patterns("--refuse-external", &args.refused_externals)?,
+    };
     options.judging.device = Device {
         global_offset: match args.global_offset {
             None => GlobalOffset::Unstated,
@@ -127,7 +137,7 @@ pub(super) fn any_solver() -> Option<options::Solver> {
 pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     let mut options = common(&args.source, &args.launch, language)?;
-    options.headers = headers(args.source.headers, &[]);
+    options.headers.project = headers(args.source.headers, &[]);
     options.workload.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     Ok(options)
 }
@@ -177,8 +187,17 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
         dialect: source.lang.map(dialect),
+        headers: options::Headers { project: None, models: Models::new(&models(&source.models)?) },
         ..Options::default()
     })
+}
+
+/// Directories of models that are there.
+fn models(directories: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    for directory in directories {
+        ensure!(directory.is_dir(), "--models: there is no directory {}", directory.display());
+    }
+    Ok(directories.to_vec())
 }
 
 fn commands(build: &Path) -> Result<Arc<CompileCommands>> {

@@ -215,6 +215,8 @@ pub enum AssumptionKind {
     DimensionIsOne,
     /// Which text the preprocessor left, where it asks for what is not known.
     Text,
+    /// A function that is not defined here gives what hangs on its arguments alone, and does nothing else.
+    External,
     /// Anything else.
     Other,
 }

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
 use crate::front::mentions::mentions;
 use crate::front::tree_sitter::{self, ParseState};
-use crate::preprocess::{self, MissingInclude, Output, SoughtHeader, Uses};
+use crate::preprocess::{self, MissingInclude, ModelledHeader, Output, SoughtHeader, Uses};
 use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::known::Known;
@@ -48,6 +48,8 @@ pub(super) struct ReadUnit {
     pub(super) missing: Vec<MissingInclude>,
     /// Headers that were found by a search.
     pub(super) sought: Vec<SoughtHeader>,
+    /// Headers for which a model stands in.
+    pub(super) modelled: Vec<ModelledHeader>,
     /// What the preprocessor took by default.
     pub(super) uses: Uses,
     /// Text that `#if` leaves out.
@@ -105,10 +107,11 @@ impl Kept {
 pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadUnit {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let preprocessing = seeking(preprocessing(path, text, options), path, headers);
+    let preprocessing = seeking(preprocessing(path, text, options), path, (headers, options));
     let mut output = preprocess::preprocess(sources, main, &preprocessing);
     let missing = output.missing_includes.clone();
     let sought = std::mem::take(&mut output.sought);
+    let modelled = std::mem::take(&mut output.modelled);
     let uses = std::mem::take(&mut output.uses);
     let left_out = std::mem::take(&mut output.left_out);
     let read = match &options.front {
@@ -118,7 +121,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    ReadUnit { missing, sought, uses, left_out, ..read }
+    ReadUnit { missing, sought, modelled, uses, left_out, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -131,6 +134,7 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
         includes: Vec::new(),
         stated_dirs: Vec::new(),
         headers: None,
+        models: None,
         dialect: dialect_of(path, text, flags, options),
     };
     if let Some(flags) = flags {
@@ -142,16 +146,18 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
     told
 }
 
-/// The same, with headers that no include path leads to sought in the project.
+/// The same, with headers that no include path leads to sought in the project, and then among models. Who will look into
+/// a project does so before anything stands in for what is there.
 pub(super) fn seeking(
     mut told: preprocess::Options,
     path: &Path,
-    headers: Option<&Arc<ProjectHeaders>>,
+    (headers, options): (Option<&Arc<ProjectHeaders>>, &Options),
 ) -> preprocess::Options {
     if let Some(headers) = headers {
         told.stated_dirs = super::stated::include_dirs(path, told.language(), headers);
     }
     told.headers = headers.cloned();
+    told.models = (headers.is_some() || options.headers.project.is_none()).then(|| options.headers.models.clone());
     told
 }
 
@@ -165,6 +171,7 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         exceptions: Vec::new(),
         missing: Vec::new(),
         sought: Vec::new(),
+        modelled: Vec::new(),
         uses: Uses::default(),
         left_out: Vec::new(),
     }
@@ -223,6 +230,7 @@ fn whole(
         exceptions: Vec::new(),
         missing: Vec::new(),
         sought: Vec::new(),
+        modelled: Vec::new(),
         uses: Uses::default(),
         left_out: Vec::new(),
     }
@@ -270,6 +278,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
         exceptions,
         missing: Vec::new(),
         sought: Vec::new(),
+        modelled: Vec::new(),
         uses: Uses::default(),
         left_out: Vec::new(),
     }

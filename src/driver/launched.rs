@@ -51,7 +51,7 @@ pub(super) fn add(
 ) -> Places {
     let mut places = Places::new();
     let is_given = options.judging.gives_sizes() || !options.judging.params.is_empty();
-    let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
+    let Some(headers) = options.headers.project.as_ref().filter(|_| !is_given) else {
         return places;
     };
     let kernels = &without_launch(options, &file.program, kernels);

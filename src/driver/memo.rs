@@ -3,7 +3,7 @@
 //! A header with kernels is checked by itself and in every unit that includes it, and trees hold copies. Two
 //! kernels that lower to the same thing but for where it stands, with equal launches, have one verdict: it is
 //! found once, with spans replaced by their numbers, and put in place for the others. So have a CUDA kernel and its copy for
-//! HIP ([`Platform::once_lowered`](crate::calculus::Platform::once_lowered)).
+//! HIP, if nothing returns from it ([`Platform::once_lowered`](crate::calculus::Platform::once_lowered)).
 //!
 //! Their invariants are looked for once, likewise; and a unit is read once for all that ask what it launches ([`ReadUnits`]).
 //!
@@ -96,7 +96,9 @@ impl Memo {
     /// The place of a kernel, as it was lowered.
     pub(super) fn entry(&self, kernel: &Kernel) -> Entry<'_> {
         let mut numbered = kernel.clone();
-        numbered.geometry.platform = kernel.geometry.platform.once_lowered();
+        if kernel.returned.is_none() {
+            numbered.geometry.platform = kernel.geometry.platform.once_lowered();
+        }
         let mut spans = Spans::default();
         each_span(&mut numbered, &mut |span| *span = spans.number(*span));
         Entry { memo: self, key: self.key(&numbered), spans }

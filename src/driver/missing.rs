@@ -1,21 +1,26 @@
 //! Headers that were not found and that a kernel may need: each is told once a file, where it is included.
 //!
-//! Deliberately absent: headers of toolkits and of the standard library, whose names are known here.
+//! Deliberately absent: headers of toolkits and of the standard library, whose names are known here; headers for which a model stands in ([`super::modelled`]).
 
 use crate::diagnostic::report::KernelReport;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
-use crate::preprocess::MissingInclude;
+use crate::preprocess::{MissingInclude, ModelledHeader};
 use crate::source::headers::is_known;
 
 /// A note for each header, if some kernel is not decided.
-pub(super) fn headers(missing: &[MissingInclude], kernels: &[KernelReport]) -> Vec<Diagnostic> {
+pub(super) fn headers(
+    missing: &[MissingInclude],
+    modelled: &[ModelledHeader],
+    kernels: &[KernelReport],
+) -> Vec<Diagnostic> {
     let open = kernels.iter().filter(|kernel| !kernel.unknowns.is_empty()).count();
     if open == 0 {
         return Vec::new();
     }
+    let has_stand_in = |include: &MissingInclude| modelled.iter().any(|header| header.name == include.name);
     let mut told: Vec<&str> = Vec::new();
     let mut notes = Vec::new();
-    for include in missing.iter().filter(|include| !is_known(&include.name)) {
+    for include in missing.iter().filter(|include| !is_known(&include.name) && !has_stand_in(include)) {
         if told.contains(&include.name.as_str()) {
             continue;
         }

@@ -39,6 +39,7 @@ pub mod logged;
 mod memo;
 pub mod mend;
 mod missing;
+mod modelled;
 pub mod mutate;
 pub mod options;
 mod own_options;
@@ -82,7 +83,7 @@ use crate::diagnostic::report::{
 };
 use crate::judge;
 use crate::launch::{self, Facts, Launched};
-use crate::preprocess::{MissingInclude, SoughtBy, SoughtHeader, Uses, normalized};
+use crate::preprocess::{MissingInclude, ModelledHeader, SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::Protocol;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span, embedded};
@@ -112,6 +113,8 @@ struct ReadFile {
     missing: Vec<MissingInclude>,
     /// Headers that were found by a search.
     sought: Vec<SoughtHeader>,
+    /// Headers for which a model stands in.
+    modelled: Vec<ModelledHeader>,
     /// What the preprocessor took by default.
     uses: Uses,
     /// Text that `#if` leaves out.
@@ -174,10 +177,12 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         missed,
         missing,
         sought,
+        modelled,
         uses,
         left_out,
         stated,
     } = work::during(Stage::Read, || read(path, text, options));
+    diagnostics.extend(modelled::problems(path, &missing, options, &mut file.program.sources));
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
         selected(&file.program, options).filter(|&kernel| stands_in(&file.program, kernel, inside)).collect();
@@ -210,6 +215,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
+        report.assumptions.extend(modelled::assumptions(&modelled));
         report.assumptions.extend(stated.iter().map(stated::Found::assumption));
         report.assumptions.extend(chosen(&uses, &file, function, &report));
         report.assumptions.extend(elsewhere.get(&function).into_iter().flatten().cloned());
@@ -238,7 +244,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
             crash::entering("reproduce");
-            let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
+            let headers = options.headers.project.as_ref().filter(|_| !sought.is_empty() || !modelled.is_empty());
             isolate::isolated(|| reproduce::drafts((path, text), options, headers, &file, &judged, &mut kernels))
                 .unwrap_or_else(|panic| {
                     bugs.extend(panic.bug());
@@ -254,7 +260,7 @@ fn check_text(path: &Path, text: &str, options: &Options, memo: Option<&Memo>, i
         }
     };
     if missed > 0 {
-        diagnostics.extend(missing::headers(&missing, &kernels));
+        diagnostics.extend(missing::headers(&missing, &modelled, &kernels));
     }
     let launches = file.launches().iter().any(|launch| wanted.contains(&launch.kernel));
     let comments = suppress::comments(&file.program.sources, program.language, &kernel_names(program), &left_out);
@@ -423,9 +429,13 @@ fn unjudged(program: &Program, function: FunctionId, panic: &isolate::Panic) -> 
 fn read_for_device(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFile {
     let read = |options: &Options, headers| front_of(path, text, options, headers, kept);
     let first = read(options, None);
-    let Some(headers) = &options.headers else { return resolved(first) };
-    let seek = || Some(read(options, Some(headers))).filter(|better| !better.sought.is_empty());
-    let mut file = match (first.missing.is_empty(), first.uses.misses_headers()) {
+    let Some(headers) = &options.headers.project else { return resolved(first) };
+    let is_better = |better: &front::ReadUnit| !better.sought.is_empty() || !better.modelled.is_empty();
+    let seek = || Some(read(options, Some(headers))).filter(is_better);
+    // Macros of a library may launch kernels, and nobody misses them.
+    let is_modelled = |missing: &MissingInclude| options.headers.models.find(&missing.name, path).is_some();
+    let seeks_anyhow = first.uses.misses_headers() || first.missing.iter().any(is_modelled);
+    let mut file = match (first.missing.is_empty(), seeks_anyhow) {
         (true, _) => resolved(first),
         // It is read again whatever resolution says of it: only what stays is resolved.
         (false, true) => resolved(seek().unwrap_or(first)),
@@ -456,7 +466,7 @@ fn read_kept(path: &Path, text: &str, options: &Options, kept: &Kept) -> ReadFil
     let mut file = read_for_device(path, text, options, kept);
     let launches = !file.launched.launches().is_empty() || text.contains("<<<");
     if launches && file.uses.depends_on_pass() {
-        let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty());
+        let headers = options.headers.project.as_ref().filter(|_| !file.sought.is_empty() || !file.modelled.is_empty());
         let mut options = stated::with(options, &file.stated);
         let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
         options.undefined.extend(names.map(|&name| name.to_owned()));
@@ -483,7 +493,8 @@ fn front_of(
 }
 
 fn resolved(read: front::ReadUnit) -> ReadFile {
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, uses, left_out } = read;
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, missing, sought, modelled, uses, left_out } =
+        read;
     crash::entering("resolve");
     let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
@@ -499,6 +510,7 @@ fn resolved(read: front::ReadUnit) -> ReadFile {
         missed,
         missing,
         sought,
+        modelled,
         uses,
         left_out,
         stated: Vec::new(),

@@ -13,7 +13,8 @@ use crate::suppress::baseline::Baseline;
 use crate::suppress::rules::RuleSettings;
 
 pub use crate::judge::Effort;
-pub use crate::judge::settings::{Device, GlobalOffset, Launches, Levels, Settings};
+pub use crate::judge::settings::{Device, Externals, GlobalOffset, Launches, Levels, Settings};
+pub use crate::models::Models;
 pub use crate::prove::premises::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 pub use crate::source::headers::ProjectHeaders;
@@ -34,8 +35,8 @@ pub struct Options {
     pub undefined: Vec<String>,
     /// Directories to search for quoted includes, after the including file's own.
     pub include_dirs: Vec<PathBuf>,
-    /// Where headers are sought that no include path leads to, if they matter to a kernel.
-    pub headers: Option<Arc<ProjectHeaders>>,
+    /// What is asked for headers that no include path leads to.
+    pub headers: Headers,
     /// How a build compiles the files; what is typed precedes it.
     pub commands: Option<Arc<CompileCommands>>,
     /// The front end that reads the files.
@@ -54,6 +55,15 @@ pub struct Options {
     pub telling: Telling,
     /// Who does which part of the work.
     pub workload: Workload,
+}
+
+/// What is asked for headers that no include path leads to.
+#[derive(Clone, Debug, Default)]
+pub struct Headers {
+    /// Where they are sought, if they matter to a kernel.
+    pub project: Option<Arc<ProjectHeaders>>,
+    /// What stands in for those that are found nowhere.
+    pub models: Models,
 }
 
 /// Which findings are told. No verdict hangs on it, and nothing that is kept of earlier runs.
@@ -206,7 +216,7 @@ impl Default for Options {
             defines: Vec::new(),
             undefined: Vec::new(),
             include_dirs: Vec::new(),
-            headers: None,
+            headers: Headers::default(),
             commands: None,
             front: FrontEnd::TreeSitter,
             dialect: None,

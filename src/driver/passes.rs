@@ -20,8 +20,8 @@
 
 use super::crash;
 use super::memo::{Entry, Memo};
-use super::options::{Device, Options};
-use crate::calculus::{Kernel, Relied, Unsupported};
+use super::options::{Device, Externals, Options};
+use crate::calculus::{Kernel, Reliance, Relied, Unsupported};
 use crate::launch::Launched;
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
@@ -45,13 +45,15 @@ const WALK: Pass = Pass { name: "walk", about: "statements in the order of the t
 const LAUNCHES: Pass = Pass { name: "launches", about: "what the launches of the file state" };
 const LOCKSTEP: Pass = Pass { name: "lockstep", about: "barriers of warps that run in lock-step, if asked for" };
 const DEVICE: Pass = Pass { name: "device", about: "what is stated of the device" };
+const EXTERNALS: Pass =
+    Pass { name: "externals", about: "functions that are not defined, of which nothing is assumed" };
 pub(super) const INVARIANTS: Pass = Pass { name: "invariants", about: "what is proved of loops" };
 const UNROLLING: Pass = Pass { name: "unrolling", about: "short loops around barriers, of kernels that stay open" };
 
 /// All passes, in the order in which a kernel goes through them.
 pub fn all() -> impl Iterator<Item = Pass> {
     let settling = settle::PASSES.iter().map(of_settle);
-    [WALK].into_iter().chain(settling).chain([LAUNCHES, LOCKSTEP, DEVICE, INVARIANTS, UNROLLING])
+    [WALK].into_iter().chain(settling).chain([LAUNCHES, LOCKSTEP, DEVICE, EXTERNALS, INVARIANTS, UNROLLING])
 }
 
 /// The pass of a name.
@@ -141,6 +143,9 @@ impl Course {
             }
         });
         self.go_through(DEVICE, Form::Settled, &mut kernel, |kernel| run_by(kernel, &options.judging.device));
+        self.go_through(EXTERNALS, Form::Settled, &mut kernel, |kernel| {
+            refuse_externals(kernel, &options.judging.externals)
+        });
         kernel
     }
 
@@ -275,6 +280,8 @@ fn run_by(kernel: &mut Kernel, device: &Device) {
     }
     kernel.relies.retain(|reliance| match reliance.what {
         Relied::Unclobbered
+        | Relied::External(_)
+        | Relied::Member(..)
         | Relied::Numbers
         | Relied::Telling
         | Relied::FactorsOf24Bits
@@ -284,6 +291,25 @@ fn run_by(kernel: &mut Kernel, device: &Device) {
         Relied::LanesOf32 => device.wave.is_none(),
         Relied::BlocksOfOneSize => !device.uniform_work_groups,
     });
+}
+
+/// A function that is not defined, and that nobody may take for one of its arguments, may do anything.
+fn refuse_externals(kernel: &mut Kernel, externals: &Externals) {
+    let name_of = |what: &Relied| match what {
+        Relied::External(name) => Some(name.clone()),
+        Relied::Member(of, member) => Some(format!("{of}::{member}")),
+        _ => None,
+    };
+    let refused = |reliance: &Reliance| name_of(&reliance.what).is_some_and(|name| !externals.takes(&name));
+    let (out, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut kernel.relies).into_iter().partition(refused);
+    kernel.relies = kept;
+    for reliance in out {
+        if let Some(name) = name_of(&reliance.what) {
+            let reason = Unsupported::call_of(&name);
+            let span = reliance.span;
+            kernel.unsupported.push(Unsupported { span, reason, arrays: None, barriers: true, is_of_thread: false });
+        }
+    }
 }
 
 #[cfg(test)]

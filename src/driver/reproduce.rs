@@ -69,7 +69,7 @@ impl Text {
     fn read(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> Text {
         let mut sources = SourceMap::new();
         let main = sources.add_file(path, text);
-        let told = seeking(preprocessing(path, text, options), path, headers);
+        let told = seeking(preprocessing(path, text, options), path, (headers, options));
         let output = preprocess::preprocess(sources, main, &told);
         let items = tree_sitter::read(numbered(&output), main, &told).unit.items;
         let heads = heads(path, text, options);

@@ -19,12 +19,13 @@ pub fn numbered(output: &Output) -> Output {
     for (at, token) in copy.tokens.iter_mut().enumerate() {
         token.span = Span::new(file, 2 * at, 2 * at + 1);
     }
-    let (diagnostics, missing_includes, includes, sought) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (diagnostics, missing_includes, includes) = (Vec::new(), Vec::new(), Vec::new());
     Output {
         sources,
         diagnostics,
         missing_includes,
-        sought,
+        sought: Vec::new(),
+        modelled: Vec::new(),
         includes,
         skipped: Vec::new(),
         left_out: Vec::new(),

@@ -107,7 +107,7 @@ impl Helper<'_> {
                 if self.named.len() < MOST_SUSPECTS && !self.named.contains(&scope) {
                     self.named.push(scope);
                 }
-                Open::Solver("it finds a conflict possible, and no launch that was run confirms it".to_owned())
+                Open::Suspected("it finds a conflict possible, and no launch that was run confirms it".to_owned())
             }
             Reply::Open(why) => why,
         };

@@ -169,8 +169,8 @@ impl<'a> Case<'a> {
     fn hunts_within(&self, attempt: &Attempt, program: &'a eval::Program, budget: &refute::Budget) -> Vec<Hunt<'a>> {
         let levels = self.search_levels();
         let returned = match self.kernel.geometry.platform.rules().awaits_returned {
-            true => Returned::StillCount,
-            false => Returned::ReleaseBarriers,
+            Some(_) => Returned::StillCount,
+            None => Returned::ReleaseBarriers,
         };
         let hunt = |part: &Candidate| {
             Hunt::new(self.kernel, program, &part.scope, levels, budget).with_returned(returned).along(part.varies)
@@ -250,7 +250,7 @@ impl<'a> Case<'a> {
     /// What a barrier does about threads that have returned.
     fn returned(&self, sync: SyncId) -> Returned {
         let Sync { among, scope, .. } = self.protocol.syncs[sync];
-        let awaits = self.kernel.geometry.platform.rules().awaits_returned;
+        let awaits = self.kernel.geometry.platform.awaits_returned(scope);
         if awaits || among.counts_arrivals(scope) { Returned::StillCount } else { Returned::ReleaseBarriers }
     }
 

@@ -19,6 +19,7 @@ pub mod contract;
 pub mod effort;
 pub mod scopes;
 pub mod settings;
+mod turns;
 
 pub use effort::Effort;
 pub use settings::Settings;
@@ -33,7 +34,7 @@ use crate::protocol::{AccessId, Protocol, Reason, ReasonKind, infer};
 use crate::prove::hand_over::{HandOver, MissingFence, locks_apart};
 use crate::prove::premises::{self, Premises};
 use crate::prove::refute::{self, Hunt};
-use crate::prove::{self, Assumption, Conflict, Pair, Scope};
+use crate::prove::{self, Assumption, Conflict, Open, Pair, Scope};
 use crate::settle::{Form, unrolling, verify_if_debug};
 use crate::smt::Session;
 use crate::source::{Language, Span};
@@ -236,7 +237,12 @@ impl<'a> Case<'a> {
             let counts_blocks = |seen: &prove::Divergence| {
                 !seen.is_in_one_block() && syncs_at(seen.sync).any(|sync| sync.scope >= SyncScope::Grid)
             };
-            verdict.divergences.retain(|seen| !seen.returned || counts_arrivals(seen) || counts_blocks(seen));
+            let platform = self.kernel.geometry.platform;
+            let is_awaited =
+                |seen: &prove::Divergence| syncs_at(seen.sync).any(|sync| platform.awaits_returned(sync.scope));
+            verdict
+                .divergences
+                .retain(|seen| !seen.returned || counts_arrivals(seen) || counts_blocks(seen) || is_awaited(seen));
         } else {
             // How large sub-groups are, the device decides: none is divided where each is one work-item.
             let divides_sub_group =
@@ -372,6 +378,10 @@ impl<'a> Case<'a> {
             let locks = if is_exact && reasons.is_empty() { locks_apart(self.protocol, pair) } else { None };
             if let Some(take) = locks.and_then(|locks| locks.takes.into_iter().flatten().next()) {
                 reasons.push(self.who_takes(take));
+            }
+            if reasons.is_empty() && matches!(why, Open::Suspected(_) | Open::Refuted) {
+                // Whether threads get there is up to loops that may not end, which no run gets past.
+                reasons.extend(turns::unknown_before(self.protocol, [pair.first, pair.second]));
             }
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
                 verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None, locks });

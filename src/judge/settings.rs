@@ -5,6 +5,7 @@
 use super::effort::Effort;
 use crate::prove::premises::Proofs;
 use crate::smt::Solver;
+use crate::source::patterns::NamePattern;
 use std::time::Duration;
 
 /// What a judgement is told.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub lockstep: Option<u32>,
     /// What is stated of the devices that run the kernels.
     pub device: Device,
+    /// Which functions that are not defined may be taken for functions of their arguments.
+    pub externals: Externals,
     /// How hard to try.
     pub effort: Effort,
     /// Whether derivations are replayed by the checker.
@@ -62,6 +65,7 @@ impl Default for Settings {
             launches: Launches::OfContracts,
             lockstep: None,
             device: Device::default(),
+            externals: Externals::default(),
             effort: Effort::default(),
             proofs: Proofs::Trust,
             solver: None,
@@ -81,6 +85,25 @@ pub struct Device {
     pub uniform_work_groups: bool,
     /// The lanes of a wavefront of HIP, 32 or 64.
     pub wave: Option<u32>,
+}
+
+/// Which functions that are not defined may be taken for functions of their arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Externals {
+    /// Whether none is, but for those that are stated.
+    pub is_strict: bool,
+    /// Those that are stated.
+    pub stated: Vec<NamePattern>,
+    /// Those that never are.
+    pub refused: Vec<NamePattern>,
+}
+
+impl Externals {
+    /// Whether the one of that name is.
+    pub fn takes(&self, name: &str) -> bool {
+        let is_among = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(name));
+        !is_among(&self.refused) && (!self.is_strict || is_among(&self.stated))
+    }
 }
 
 /// Where global ids of OpenCL start.

@@ -139,7 +139,6 @@ impl Pass<'_> {
             Builtin::Dynamic(Dynamic::Allocate) if matches!(args, [_]) => self.allocate(args, call),
             Builtin::Dynamic(Dynamic::Free) if matches!(args, [_]) => self.release(name, args, call),
             Builtin::Dynamic(_) => self.give_up_call(format!("{} ('{name}')", Dynamic::REASON), args, call),
-            Builtin::Flag => self.give_up_call(format!("{} ('{name}')", Builtin::FLAG), args, call),
             Builtin::SharedAddress => self.shared_address(args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
@@ -188,7 +187,7 @@ impl Pass<'_> {
     }
 
     /// The result of an uninterpreted function, of any type without pointers.
-    fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
+    pub(super) fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
         if let Some(scalar) = self.layout.scalar(ty) {
             return Value::Scalar(self.exprs().call(function, args.to_vec(), scalar));
         }

@@ -1,4 +1,14 @@
-//! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
+//! Calls: functions of the program are inlined. Those that are not defined change what their pointer arguments and the unit's
+//! global variables hold; or they are functions of their arguments, which is assumed and printed ([`Relied::External`]).
+//!
+//! Guarantees: that assumption is made where a call gives a value that is used, its name says nothing else
+//! ([`external`](crate::builtins::external)), and no pointer among its arguments leads to what threads share. Objects that stand
+//! among them by their names are read then, and not changed, unless they were declared without a value; the thread's own that are
+//! handed over by their addresses may change. Equal arguments give equal values in all threads, but for what is handed nothing, or
+//! named as what differs from thread to thread.
+//!
+//! Deliberately absent: what such a function may read beside its arguments, and whether the user lets the assumption stand
+//! (`driver::passes`).
 
 use super::builtin::Use;
 use super::pass::{Frame, Pass};
@@ -6,20 +16,26 @@ use super::storage::facts::{Target, TargetId};
 use super::storage::place::is_object;
 use super::value::{Base, Place, STRING, Value};
 use super::walk::scan;
-use crate::builtins::{functions, telling};
-use crate::calculus::{ArrayId, HavocReason, Relied, Unsupported};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Type};
+use crate::builtins::{external, functions, telling};
+use crate::calculus::{ArrayId, Function, HavocReason, Relied, Unsupported};
+use crate::resolve::program::{Callee, Expr, ExprKind, FunctionId, Storage, Type, TypeId};
 use crate::source::Span;
 
 /// Calls inside calls beyond which nothing is inlined.
 const MAX_INLINE_DEPTH: usize = 48;
+
+/// The name of what is called, its arguments, and why it is not known.
+pub(super) type Handed<'e> = (&'e str, &'e [Expr], &'e Callee);
+
+/// The same of what is not defined, with the places of the arguments that are addresses of objects which stand there by their names.
+type ByName<'e> = (&'e str, &'e [Expr], &'e [usize]);
 
 impl Pass<'_> {
     /// A call of a function of the program.
     pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
         let callee = &self.program.functions[function];
         if callee.body.is_none() {
-            return self.unknown_call(&callee.name, args, call, Use::Needed);
+            return self.unknown_call((&callee.name, args, &Callee::Undefined(Vec::new())), call, Use::Needed);
         }
         let recursive = self.frames.iter().any(|frame| frame.function == function);
         if recursive || self.frames.len() > MAX_INLINE_DEPTH {
@@ -143,9 +159,104 @@ impl Pass<'_> {
         }
     }
 
+    /// Whether a call may be taken for a function of its arguments.
+    fn is_external(&mut self, (name, args, by_name): ByName<'_>, values: &[Value], result: TypeId) -> bool {
+        let gives_number = match self.program.types[result] {
+            Type::Void => false,
+            Type::Unknown(_) => true,
+            _ => !self.layout.may_hold_pointers(result),
+        };
+        if !gives_number || !external::may_only_compute(name) || self.is_method_on_shared(args, by_name) {
+            return false;
+        }
+        let mut arrays = Vec::new();
+        for (position, value) in values.iter().enumerate() {
+            if !by_name.contains(&position) && self.reach(value, &mut arrays) {
+                return false;
+            }
+        }
+        arrays.is_empty()
+    }
+
+    /// Whether it is called on an object of a type that nothing declares and that a parameter of the kernel has: that may hold
+    /// addresses of what threads share.
+    fn is_method_on_shared(&self, args: &[Expr], by_name: &[usize]) -> bool {
+        let ExprKind::AddressOf(object) = (match args {
+            [_, second, ..] if !by_name.contains(&1) => &second.kind,
+            _ => return false,
+        }) else {
+            return false;
+        };
+        if !matches!(self.program.types[object.ty], Type::Unknown(_)) {
+            return false;
+        }
+        let Some(kernel) = self.frames.first().map(|frame| frame.function) else { return true };
+        let params = &self.program.functions[kernel].params;
+        params.iter().any(|&param| self.layout.is_made_of(self.program.variables[param].ty, object.ty))
+    }
+
+    /// Whether it is the address of a variable that was declared without a value.
+    fn is_bare(&self, address: &Expr) -> bool {
+        let ExprKind::AddressOf(object) = &address.kind else { return false };
+        let ExprKind::Variable(variable) = object.kind else { return false };
+        let declared = &self.program.variables[variable];
+        declared.storage == Storage::Local && !declared.has_initializer
+    }
+
+    /// A call that is taken for a function of its arguments.
+    fn external(&mut self, (name, args, by_name): ByName<'_>, values: &[Value], call: &Expr) -> Value {
+        let what = match external::member_of(name) {
+            Some((of, member)) => Relied::Member(of.to_owned(), member.to_owned()),
+            None => Relied::External(name.to_owned()),
+        };
+        // Once a name, at the first place.
+        if !self.kernel.relies.iter().any(|reliance| reliance.what == what) {
+            self.rely(Some(call.span), what);
+        }
+        let mut known = Vec::new();
+        for (position, (value, arg)) in values.iter().zip(args).enumerate() {
+            match (value, self.layout.pointee(arg.ty)) {
+                (Value::Scalar(scalar), _) => known.push(*scalar),
+                (Value::Pointer(pointer), Some(ty)) if by_name.contains(&position) => {
+                    // What is no number stands among the arguments as a value, too.
+                    if self.layout.scalar(ty).is_some() && !matches!(self.program.types[ty], Type::Unknown(_)) {
+                        let place = Place { pointer: pointer.clone(), ty, bits: None };
+                        if let Value::Scalar(scalar) = self.load(&place, arg.span) {
+                            known.push(scalar);
+                        }
+                    }
+                }
+                (Value::Aggregate(parts), _) => known.extend(parts.iter().filter_map(|part| match part {
+                    Value::Scalar(scalar) => Some(*scalar),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        let reason = HavocReason::Call(name.to_owned());
+        for (position, value) in values.iter().enumerate() {
+            // What has no value when it is handed over is there to be given one.
+            if !by_name.contains(&position) || self.is_bare(&args[position]) {
+                self.escape(value);
+                self.clobber_value(value, &reason, call.span);
+            }
+        }
+        if args.is_empty() || external::may_differ(name) {
+            return self.unknown_value(call.ty, &reason, call.span);
+        }
+        self.function_value(&Function::from(name), &known, call.ty)
+    }
+
     /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
-    pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
+    ///
+    /// Where it can reach nothing of that and its result is what it is called for, it is a function of its arguments, which is assumed.
+    pub(super) fn unknown_call(&mut self, (name, args, callee): Handed<'_>, call: &Expr, used: Use) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
+        if let (Use::Needed, Callee::Undefined(by_name)) = (used, callee)
+            && self.is_external((name, args, by_name), &values, call.ty)
+        {
+            return self.external((name, args, by_name), &values, call);
+        }
         let reason = HavocReason::Call(name.to_owned());
         let mut arrays = self.global_arrays();
         let mut anywhere = false;

@@ -87,8 +87,8 @@ impl Pass<'_> {
             ExprKind::Builtin(builtin, name, args) => {
                 self.builtin(builtin, name, args, expr, Use::Discarded);
             }
-            ExprKind::UnknownCall(name, args) => {
-                self.unknown_call(name, args, expr, Use::Discarded);
+            ExprKind::UnknownCall(name, args, callee) => {
+                self.unknown_call((name, args, callee), expr, Use::Discarded);
                 self.may_not_return(name, expr.span);
             }
             ExprKind::Call(function, _) if self.program.functions[*function].body.is_none() => {
@@ -172,7 +172,7 @@ impl Pass<'_> {
                 Value::Pointer(self.start_of(target))
             }
             ExprKind::Builtin(builtin, name, args) => self.builtin(builtin, name, args, expr, Use::Needed),
-            ExprKind::UnknownCall(name, args) => self.unknown_call(name, args, expr, Use::Needed),
+            ExprKind::UnknownCall(name, args, callee) => self.unknown_call((name, args, callee), expr, Use::Needed),
             ExprKind::Construct(parts) => self.construct(parts, ty),
             ExprKind::Field(base, index) if !is_object(expr) => self.field_of_value(base, *index, ty),
             ExprKind::Lanes(base, lanes) if !is_object(expr) => self.lanes_of_value(base, lanes),

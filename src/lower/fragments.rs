@@ -112,13 +112,7 @@ impl Pass<'_> {
 
     /// Which element of this part, of as many as a warp has lanes, belongs to the thread.
     fn element_of_lane(&mut self, [first, step]: [ExprId; 2], part: ExprId) -> ExprId {
-        // What it is, is said when it is known which axes the source uses.
-        let var = match self.notes.warps.lane {
-            Some(var) => var,
-            None => self.temporary("lane", ScalarType::U32),
-        };
-        self.notes.warps.lane = Some(var);
-        let lane = self.var(var);
+        let lane = lane(self);
         let [lane, first, step] = [lane, first, step].map(|number| self.exprs().convert(ScalarType::I64, number));
         let further = self.exprs().binary(BinaryOp::Mul, part, step);
         let turned = self.exprs().binary(BinaryOp::Add, lane, first);
@@ -153,4 +147,14 @@ impl Pass<'_> {
         let somewhere = Pointer { base: pointer.base.clone(), offset };
         self.move_bytes(&somewhere, touch, byte, span);
     }
+}
+
+/// The number of the thread within its warp. What it is, is said when it is known which axes the source uses.
+pub(super) fn lane(pass: &mut Pass<'_>) -> ExprId {
+    let var = match pass.notes.warps.lane {
+        Some(var) => var,
+        None => pass.temporary("lane", ScalarType::U32),
+    };
+    pass.notes.warps.lane = Some(var);
+    pass.var(var)
 }

@@ -5,7 +5,7 @@ use super::pass::Pass;
 use super::value::{Place, Value};
 use crate::builtins::Random;
 use crate::calculus::HavocReason;
-use crate::resolve::program::Expr;
+use crate::resolve::program::{Callee, Expr};
 
 impl Pass<'_> {
     /// `__stcs(p, v)`
@@ -29,7 +29,7 @@ impl Pass<'_> {
         let Some(state) = args.get(at) else { return self.missing(call) };
         let is_known = others().all(|arg| self.layout.scalar(arg.ty).is_some());
         let (true, Some(ty)) = (is_known, self.layout.pointee(state.ty)) else {
-            return self.unknown_call(name, args, call, Use::Needed);
+            return self.unknown_call((name, args, &Callee::OneOfSeveral), call, Use::Needed);
         };
         for arg in others() {
             self.value(arg);

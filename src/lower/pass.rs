@@ -307,9 +307,16 @@ impl<'p> Pass<'p> {
         self.var(var)
     }
 
-    /// A new site at `span`, in the current chain of inlined calls.
+    /// A new site at `span`, in the current chain of inlined calls. What the text of a model does is done where it is called.
     pub(super) fn site(&mut self, span: Span) -> SiteId {
-        self.kernel.sites.push(Site { span: Some(span), inlined: self.calls.clone(), told: None })
+        let sources = &self.program.sources;
+        let mut inlined = self.calls.clone();
+        let mut span = span;
+        while sources.is_of_a_model(span) {
+            let Some(call) = inlined.pop() else { break };
+            span = call;
+        }
+        self.kernel.sites.push(Site { span: Some(span), inlined, told: None })
     }
 
     /// Remembers where an expression comes from, if nothing is remembered yet.

@@ -163,7 +163,7 @@ impl Preprocessor<'_> {
     fn has_header(&mut self, name: &HeaderName, token: Token) -> Truth {
         let next = self.spellings.text(token.text) == "__has_include_next";
         let search = if next { Search::Onwards } else { Search::FromStart };
-        if self.find_header(name, token.span.file, search).is_some() {
+        if self.find_header(name, token.span.file, search).is_some() || self.has_stand_in(&name.text) {
             return Truth::Yes;
         }
         if is_installed(&name.text) && !name.is_quoted && self.language == Language::Cuda {

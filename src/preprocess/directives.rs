@@ -179,7 +179,8 @@ impl<'a> Preprocessor<'a> {
         let mut choices = std::mem::take(&mut self.choices.all);
         choices.retain(|choice| choice.because != Because::Undecided && !choice.regions.is_empty());
         let uses = Uses::of(&result, &self.spellings, &self.sources, choices);
-        let Told { diagnostics, missing_includes, sought, includes, skipped, left_out, undecided, gave_up } = self.told;
+        let Told { diagnostics, missing_includes, sought, modelled, includes, skipped, left_out, undecided, gave_up } =
+            self.told;
         Output {
             uses,
             sources: self.sources,
@@ -189,6 +190,7 @@ impl<'a> Preprocessor<'a> {
             diagnostics,
             missing_includes,
             sought,
+            modelled,
             includes,
             skipped,
             left_out,

@@ -4,10 +4,12 @@ use super::Token;
 use super::files::FileAccess;
 use super::interner::Interner;
 use super::lexer;
+use crate::models::StandIn;
 use crate::source::{FileId, Language, SourceMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
 const INCLUDE_COUNT: usize = 20_000;
@@ -66,6 +68,25 @@ impl<'a> Headers<'a> {
         let file = sources.add_file(path, text);
         let tokens: Rc<[Token]> = lexer::lex(text, file, language, spellings).into();
         self.know(path.to_path_buf(), (file, Rc::clone(&tokens)));
+        (file, tokens)
+    }
+
+    /// What stands in for a header: one file for each text of a model.
+    pub(super) fn hold_stand_in(
+        &mut self,
+        stand_in: &StandIn,
+        language: Language,
+        sources: &mut SourceMap,
+        spellings: &mut Interner,
+    ) -> Loaded {
+        // No path ends in such a name.
+        let key = stand_in.path.join(format!("<{}>", stand_in.number));
+        if let Some(known) = self.known(&key) {
+            return known;
+        }
+        let file = sources.add_stand_in(&stand_in.path, Arc::clone(&stand_in.text));
+        let tokens: Rc<[Token]> = lexer::lex(&stand_in.text, file, language, spellings).into();
+        self.know(key, (file, Rc::clone(&tokens)));
         (file, tokens)
     }
 

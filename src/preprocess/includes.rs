@@ -6,8 +6,8 @@
 use super::directives::{Open, Preprocessor};
 use super::files::normalized;
 use super::headers::Loaded;
-use super::{Include, MissingInclude, SoughtBy, SoughtHeader, Token, TokenFlags, TokenKind};
-use crate::source::{FileId, Span, own_header};
+use super::{Include, MissingInclude, ModelledHeader, SoughtBy, SoughtHeader, Token, TokenFlags, TokenKind};
+use crate::source::{FileId, Origin, Span, own_header};
 use std::path::{Path, PathBuf};
 
 /// Deepest chain of includes.
@@ -38,10 +38,14 @@ impl Preprocessor<'_> {
             self.told.complain(whole, "malformed include directive");
             return;
         };
-        let Some((file, tokens)) = self.find_header(&name, whole.file, search) else {
+        let found = self.find_header(&name, whole.file, search);
+        let found = found.or_else(|| {
+            // What stands in for it defines no more than is asked for mostly: the header itself stays missing.
+            let stand_in = self.stand_in(&name.text);
             self.told.missing_includes.push(MissingInclude { name: name.text, span: whole });
-            return;
-        };
+            stand_in
+        });
+        let Some((file, tokens)) = found else { return };
         if self.headers.is_done(file) {
             self.told.includes.push(Include { span: whole, entered: None });
             return;
@@ -54,6 +58,9 @@ impl Preprocessor<'_> {
         if !self.headers.count_tokens(tokens.len()) {
             self.told.give_up(whole, "includes bring in too many tokens");
             return;
+        }
+        if self.sources.file(file).origin == Origin::Model {
+            self.headers.enter_once(file);
         }
         self.stack.push(Open::new(file, tokens));
     }
@@ -119,6 +126,25 @@ impl Preprocessor<'_> {
         let header = stated.or_else(|| headers.find(name, includer))?;
         let loaded = self.load(&normalized(&header.path))?;
         self.told.seek(SoughtHeader { name: name.to_owned(), inside: header.inside, by });
+        Some(loaded)
+    }
+
+    /// Whether a model stands in for a header.
+    pub(super) fn has_stand_in(&self, name: &str) -> bool {
+        let unit = self.sources.files().next().map(|(_, main)| &main.path);
+        self.options.models.as_ref().zip(unit).is_some_and(|(models, unit)| models.find(name, unit).is_some())
+    }
+
+    /// The text of a model, which is read once.
+    fn stand_in(&mut self, name: &str) -> Option<Loaded> {
+        let models = self.options.models.as_ref()?;
+        let unit = self.sources.files().next().map(|(_, main)| main.path.clone())?;
+        let stand_in = models.find(name, &unit)?;
+        let modelled = ModelledHeader { name: name.to_owned(), model: stand_in.path.clone() };
+        if !self.told.modelled.contains(&modelled) {
+            self.told.modelled.push(modelled);
+        }
+        let loaded = self.headers.hold_stand_in(&stand_in, self.language, &mut self.sources, &mut self.spellings);
         Some(loaded)
     }
 

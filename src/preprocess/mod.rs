@@ -47,6 +47,7 @@ pub use lexer::{Pieces, pieces};
 pub use uses::Uses;
 
 use crate::diagnostic::Diagnostic;
+use crate::models::Models;
 use crate::source::headers::ProjectHeaders;
 use crate::source::{Dialect, FileId, Language, SourceMap, Span};
 use std::ops::{BitOr, BitOrAssign};
@@ -68,6 +69,8 @@ pub struct Options {
     pub stated_dirs: Vec<PathBuf>,
     /// Where headers are sought that none of these leads to.
     pub headers: Option<Arc<ProjectHeaders>>,
+    /// What stands in for headers that are found nowhere.
+    pub models: Option<Models>,
     /// What the text is written in, which decides what is predefined.
     pub dialect: Dialect,
 }
@@ -82,6 +85,7 @@ impl Options {
             includes: Vec::new(),
             stated_dirs: Vec::new(),
             headers: None,
+            models: None,
             dialect: dialect.into(),
         }
     }
@@ -218,6 +222,15 @@ pub struct SoughtHeader {
     pub by: SoughtBy,
 }
 
+/// A header in the place of which the text of a model was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelledHeader {
+    /// The name as written, without quotes.
+    pub name: String,
+    /// The file of the model.
+    pub model: PathBuf,
+}
+
 /// What preprocessing gives.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -235,6 +248,8 @@ pub struct Output {
     pub missing_includes: Vec<MissingInclude>,
     /// Headers that were found by [`Options::headers`], each once, in order.
     pub sought: Vec<SoughtHeader>,
+    /// Headers for which a model stands in, each once, in order; they are among those that were not found.
+    pub modelled: Vec<ModelledHeader>,
     /// Headers that were found, in the order of the directives.
     pub includes: Vec<Include>,
     /// The ranges of text that conditionals left out, each from its first token to the directive that ends it.

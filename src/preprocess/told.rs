@@ -1,6 +1,6 @@
 //! What is told of a unit beside its tokens.
 
-use super::{Include, MissingInclude, SoughtHeader};
+use super::{Include, MissingInclude, ModelledHeader, SoughtHeader};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::Span;
 
@@ -13,6 +13,7 @@ pub(super) struct Told {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) missing_includes: Vec<MissingInclude>,
     pub(super) sought: Vec<SoughtHeader>,
+    pub(super) modelled: Vec<ModelledHeader>,
     pub(super) includes: Vec<Include>,
     pub(super) skipped: Vec<Span>,
     pub(super) left_out: Vec<Span>,

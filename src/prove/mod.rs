@@ -179,6 +179,8 @@ pub enum Open {
     NotExpressible(String),
     /// A solver was asked, in vain: what it said.
     Solver(String),
+    /// A solver finds it possible, and no launch that was run confirms it: what is said of that.
+    Suspected(String),
     /// The facts of the condition contradict each other even without the conflict, so that any proof would be vacuous.
     Vacuous,
 }

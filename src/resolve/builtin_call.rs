@@ -295,7 +295,7 @@ impl<'u> Resolver<'u> {
             }
         };
         if let Some(operand) = atomics::implied_operand(self.language, name) {
-            args.push(expr(ExprKind::Int(operand), pointee, span));
+            args.insert(1, expr(ExprKind::Int(operand), pointee, span));
         }
         let operands = atomics::operand_count(*op);
         if let Some(numbering) = Numbering::of(self.language, name) {

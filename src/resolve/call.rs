@@ -6,7 +6,7 @@ use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
 use super::entities::{Entity, Found, FunctionDecl};
 use super::overload::Operator;
-use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
+use super::program::{Callee, Expr, ExprKind, FunctionId, RecordId, Type};
 use crate::builtins::namespaces::without_namespaces;
 use crate::source::Span;
 use crate::syntax::parts::path_text;
@@ -215,7 +215,7 @@ impl<'u> Resolver<'u> {
             Type::Unknown(name) if !name.is_empty() => name.clone(),
             _ => "function pointer".to_owned(),
         };
-        self.unknown_call(&name, once(callee, args), span)
+        self.unknown_method(&name, once(callee, args), span)
     }
 
     /// A call of a method.
@@ -256,7 +256,7 @@ impl<'u> Resolver<'u> {
             return result;
         }
         let ty = self.type_name(object.ty);
-        self.unknown_call(&format!("{ty}::{name}"), once(object, args), span)
+        self.unknown_method(&format!("{ty}::{name}"), once(object, args), span)
     }
 
     /// The methods of that name of a record and its bases.
@@ -311,7 +311,7 @@ impl<'u> Resolver<'u> {
                         self.convert(value, ty)
                     })
                     .collect();
-                return self.unknown_call_of_values(name, args, span);
+                return self.unknown_call_of_values(name, args, Callee::OneOfSeveral, span);
             }
             let reason = self.why_none_fits(name, functions, &args);
             let parts = object.into_iter().chain(args).collect();

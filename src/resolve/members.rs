@@ -34,6 +34,9 @@ impl Resolver<'_> {
                 }
             },
             _ => {
+                if let Some(member) = self.undeclared_member(&object, name, span) {
+                    return member;
+                }
                 let ty = self.type_name(object.ty);
                 self.unsupported_with(span, format!("member `{name}` of a value of type {ty}"), vec![object])
             }

@@ -450,6 +450,9 @@ impl<'u> Resolver<'u> {
     /// Stores a converted value.
     pub(super) fn store(&mut self, target: Expr, value: Expr, span: Span) -> Expr {
         if !self.is_object(&target) {
+            if let Some(stored) = self.undeclared_member_assignment(&target, &value, span) {
+                return stored;
+            }
             return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
         }
         let ty = target.ty;
@@ -480,10 +483,15 @@ impl<'u> Resolver<'u> {
                 return self.unsupported_with(span, format!("operator on a value of type {name}"), vec![target, value]);
             }
         }
+        let written = op;
         let op = binary_op(op);
         let value = self.built_in_operand(value, span);
         let value = self.load(value);
         if !self.is_object(&target) {
+            let changed = self.binary(written, target.clone(), value.clone(), span);
+            if let Some(stored) = self.undeclared_member_assignment(&target, &changed, span) {
+                return stored;
+            }
             return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
         }
         let (ty, operand) = (target.ty, self.operand_type(&target));

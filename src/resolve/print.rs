@@ -148,7 +148,7 @@ impl Program {
                 format!("{}{template}({})", function.name, list(args))
             }
             ExprKind::Builtin(_, name, args) => format!("{name}!({})", list(args)),
-            ExprKind::UnknownCall(name, args) => format!("{name}?({})", list(args)),
+            ExprKind::UnknownCall(name, args, _) => format!("{name}?({})", list(args)),
             ExprKind::Construct(parts) => format!("{}{{{}}}", self.type_name(value.ty), list(parts)),
             ExprKind::Unsupported(reason) => format!("unsupported({reason})"),
         }

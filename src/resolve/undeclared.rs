@@ -1,9 +1,12 @@
 //! Types that nothing in the unit declares, because their header is missing.
 //!
 //! In C++ an operator on an object of such a type, and its construction, may be a function: it may change what it is
-//! handed by reference, and wait for other threads. So it is an unknown call. What may be a mere `typedef` is copied, assigned
-//! and made without arguments as a number is, and types whose names end in `_t` are numbers by convention: that is an
-//! assumption, which the verdict prints ([`Program::numbers`](super::program::Program::numbers)).
+//! handed by reference, and wait for other threads. So it is a call of one that is not defined; where an operator only computes,
+//! as `+` does, `lower::undefined` takes it for a function of its operands, which is an assumption. Members are data inside of
+//! their objects, which is one, too: they are read with all of the object, and only those of the thread's own objects are written.
+//! What may be a mere `typedef` is copied, assigned and made without arguments as a number is, and types whose names end in `_t`
+//! are numbers by convention: that is another assumption, which the verdict prints
+//! ([`Program::numbers`](super::program::Program::numbers)).
 //!
 //! A name that is no type at all may be a macro whose header is missing: `PRAGMA put(s);` reads as the declaration of an
 //! object `put`. Where the declared name stands for something already, or a function is declared in a function, the
@@ -13,8 +16,10 @@
 
 use super::context::{Resolver, expr};
 use super::entities::Entity;
-use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
+use super::program::{Callee, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
 use super::qualified::Written;
+use super::unknown_call::RESULT;
+use crate::builtins::external::{is_member_name, member_name};
 use crate::builtins::namespaces::is_of_a_library;
 use crate::source::{Language, Span};
 use crate::syntax::parts::path_text;
@@ -51,7 +56,10 @@ impl<'u> Resolver<'u> {
         if !args.iter().any(|argument| self.is_undeclared(argument.ty)) {
             return None;
         }
-        let call = self.unknown_call(name, args, span);
+        // What it finds somewhere is none of the values of its operand.
+        let is_access = args.len() == 1 && matches!(name, "operator*" | "operator&");
+        let named = if is_access { format!("{name} (of an address)") } else { self.name_of_operator(name, &args) };
+        let call = self.unknown_call(&named, args, span);
         // `in >> a >> b` goes on with what the first of them gives.
         if let Type::Unknown(_) = self.types[call.ty] {
             self.types.undeclared.insert(call.ty);
@@ -70,6 +78,42 @@ impl<'u> Resolver<'u> {
             return None;
         }
         Some(self.unknown_call("operator=", vec![target.clone(), value.clone()], span))
+    }
+
+    /// An operator with the type that makes it one that is not known.
+    fn name_of_operator(&self, name: &str, args: &[Expr]) -> String {
+        let of =
+            args.iter().find(|argument| self.is_undeclared(argument.ty)).map(|argument| self.type_name(argument.ty));
+        of.map_or_else(|| name.to_owned(), |of| format!("{of}::{name}"))
+    }
+
+    /// `object.name`, where nothing declares the type of the object.
+    pub(super) fn undeclared_member(&mut self, object: &Expr, name: &str, span: Span) -> Option<Expr> {
+        let of = match &self.types[object.ty] {
+            Type::Unknown(of) if !self.in_host => of.clone(),
+            _ => return None,
+        };
+        if !self.is_undeclared(object.ty) && !self.types.numbers.contains(&object.ty) && !of.starts_with(RESULT) {
+            return None;
+        }
+        let of = of.strip_prefix(RESULT).unwrap_or(&of);
+        let value = self.load(object.clone());
+        Some(self.unknown_call_of_values(&member_name(of, name), vec![value], Callee::Undefined(Vec::new()), span))
+    }
+
+    /// `object.name = value`, where nothing declares the type of the object, which is the thread's own.
+    pub(super) fn undeclared_member_assignment(&mut self, target: &Expr, value: &Expr, span: Span) -> Option<Expr> {
+        let ExprKind::UnknownCall(name, args, _) = &target.kind else { return None };
+        let [Expr { kind: ExprKind::Load(object), .. }] = args.as_slice() else { return None };
+        let ExprKind::Variable(variable) = object.kind else { return None };
+        let declared = &self.variables[variable];
+        if !is_member_name(name) || declared.storage != Storage::Local || declared.is_reference {
+            return None;
+        }
+        let parts = vec![args[0].clone(), self.load(value.clone())];
+        let name = format!("{name}=");
+        let call = self.unknown_call_of_values(&name, parts, Callee::Undefined(Vec::new()), span);
+        Some(self.store((**object).clone(), Expr { ty: object.ty, ..call }, span))
     }
 
     /// `T{a, b}` of a type that nothing declares: a call of its constructor, but for what may be a number.
@@ -163,7 +207,7 @@ impl<'u> Resolver<'u> {
         out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
         let object = expr(ExprKind::Variable(variable), ty, span);
         let name = self.type_name(ty);
-        let call = self.unknown_call(&name, std::iter::once(object).chain(args).collect(), span);
+        let call = self.unknown_method(&name, std::iter::once(object).chain(args).collect(), span);
         out.push(Stmt { kind: StmtKind::Expr(call), span });
         true
     }

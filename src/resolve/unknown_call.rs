@@ -5,22 +5,36 @@
 
 use super::context::{Resolver, expr};
 use super::entities::FunctionDecl;
-use super::program::{Expr, ExprKind, Type, TypeId};
+use super::program::{Callee, Expr, ExprKind, Type, TypeId};
 use crate::calculus::Unsupported;
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
+
+/// What the types of results that are not known are called, before the names of functions.
+pub(super) const RESULT: &str = "result of ";
 
 impl<'u> Resolver<'u> {
     /// A call of what is not known, its arguments evaluated. It may take an object by reference, or be a macro that assigns it:
     /// its address is handed over, too.
     pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        self.unknown_call_on(name, 0, args, span)
+    }
+
+    /// The same of a method, or of an object that is called: the first of the arguments is the object, which it has by reference.
+    pub(super) fn unknown_method(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        self.unknown_call_on(name, 1, args, span)
+    }
+
+    /// The same, where so many arguments are handed over by reference for certain.
+    fn unknown_call_on(&mut self, name: &str, by_reference: usize, args: Vec<Expr>, span: Span) -> Expr {
         if args.iter().any(|argument| self.holds_code(argument.ty, 0)) {
             // What that code does, the call may do.
             let reason = format!("call of '{name}', which is not defined, with code to be called");
             return self.unsupported_with(span, reason, args);
         }
         let mut handed = Vec::new();
-        for argument in args {
+        let mut by_name = Vec::new();
+        for (position, argument) in args.into_iter().enumerate() {
             // Whoever calls a function that only computes learns nothing of memory.
             if self.library_function_of(&argument).is_some() {
                 continue;
@@ -37,9 +51,12 @@ impl<'u> Resolver<'u> {
                 }
                 handed.push(self.load(argument.clone()));
             }
+            if position >= by_reference {
+                by_name.push(handed.len());
+            }
             handed.push(self.address_of(argument));
         }
-        self.unknown_call_of_values(name, handed, span)
+        self.unknown_call_of_values(name, handed, Callee::Undefined(by_name), span)
     }
 
     /// Whether a value of that type can bring code with it: a lambda, or a pointer to a function.
@@ -70,10 +87,11 @@ impl<'u> Resolver<'u> {
         self.is_object(argument) && !is_constant && !matches!(self.types[argument.ty], Type::Array { .. })
     }
 
-    pub(super) fn unknown_call_of_values(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+    /// A call with these arguments as they are.
+    pub(super) fn unknown_call_of_values(&mut self, name: &str, args: Vec<Expr>, callee: Callee, span: Span) -> Expr {
         self.miss();
-        let ty = self.types.unknown(format!("result of {name}"));
-        expr(ExprKind::UnknownCall(name.to_owned(), args), ty, span)
+        let ty = self.types.unknown(format!("{RESULT}{name}"));
+        expr(ExprKind::UnknownCall(name.to_owned(), args, callee), ty, span)
     }
 
     /// The parameters' types of the first of the functions that take so many arguments, if all of these take numbers by

@@ -32,6 +32,7 @@ mod library_order;
 mod logs;
 mod masks;
 mod named_barriers;
+mod overwritten;
 mod parties;
 mod pipelines;
 mod places;
@@ -121,6 +122,11 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass { name: "tables", about: "private tables, read as formulas", run: |kernel, _| tables::tabulate(kernel) },
+    Pass {
+        name: "overwritten",
+        about: "variables without a value that loops assign before anything reads them",
+        run: |kernel, _| overwritten::fill(kernel),
+    },
     Pass {
         name: "bounds",
         about: "bounds of loops that are read again in each turn, kept where nobody writes them",

@@ -90,6 +90,11 @@ pub enum Question {
         /// The kind, by its name.
         kind: String,
     },
+    /// Which models of libraries a unit is read with.
+    Models {
+        /// The unit.
+        unit: PathBuf,
+    },
     /// Which inputs of the run include a file.
     Including {
         /// The file.

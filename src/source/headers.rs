@@ -262,7 +262,7 @@ impl ProjectHeaders {
                 let words = words.iter().find(|known| known.name == kind)?;
                 Some(Fingerprint::of_value(&self.found_naming(file, word, *words)))
             }
-            Question::Including { .. } => None,
+            Question::Including { .. } | Question::Models { .. } => None,
         }
     }
 

@@ -54,6 +54,17 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Start offsets of the lines.
     pub lines: LineIndex,
+    /// Who wrote it.
+    pub origin: Origin,
+}
+
+/// Whose text a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of the program.
+    Program,
+    /// What is read in the place of a header that was not found: nobody who reads a report has written it.
+    Model,
 }
 
 /// One macro expansion: where the macro was called.
@@ -112,9 +123,23 @@ impl SourceMap {
 
     /// Adds a file and returns its handle. The first file added is the translation unit's main file.
     pub fn add_file(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
+        self.add(path.as_ref(), text.into(), Origin::Program)
+    }
+
+    /// Adds what is read in the place of a header.
+    pub fn add_stand_in(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
+        self.add(path.as_ref(), text.into(), Origin::Model)
+    }
+
+    fn add(&mut self, path: &Path, text: Arc<str>, origin: Origin) -> FileId {
         let lines = LineIndex::new(&text);
-        self.files.push(SourceFile { path: path.as_ref().to_path_buf(), text, lines })
+        self.files.push(SourceFile { path: path.to_path_buf(), text, lines, origin })
+    }
+
+    /// Whether what the user sees of a span is text of a model.
+    pub fn is_of_a_model(&self, span: Span) -> bool {
+        let seen = self.visible(span).file;
+        self.files().any(|(file, it)| file == seen && it.origin == Origin::Model)
     }
 
     /// Records a macro expansion.

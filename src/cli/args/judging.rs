@@ -23,6 +23,15 @@ pub(in crate::cli) struct JudgingArgs {
     /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
     #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof", hide_short_help = true)]
     pub(in crate::cli) lockstep_warps: Option<u32>,
+    /// Take no function that is not defined for one of its arguments: kernels that call one are unknown
+    #[arg(long, help_heading = "Proof", hide_short_help = true)]
+    pub(in crate::cli) strict_externals: bool,
+    /// Take functions of that name for such, all the same: `*` is any text, namespaces may be left out
+    #[arg(long = "external", value_name = "NAME", help_heading = "Proof", hide_short_help = true)]
+    pub(in crate::cli) externals: Vec<String>,
+    /// Never take functions of that name for such
+    #[arg(long = "refuse-external", value_name = "NAME", help_heading = "Proof", hide_short_help = true)]
+    pub(in crate::cli) refused_externals: Vec<String>,
     /// How hard to try: for an answer while you type, for a scan, or for a release
     #[arg(long, value_enum, default_value_t = Effort::Normal, help_heading = "Proof")]
     pub(in crate::cli) effort: Effort,

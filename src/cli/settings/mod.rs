@@ -221,7 +221,7 @@ impl Sources {
         let typed = |ids: &[&str]| ids.iter().any(|id| self.is_typed(id));
         match id {
             // Options that are lists are joined.
-            "defines" | "include_dirs" => false,
+            "defines" | "include_dirs" | "models" | "externals" | "refused_externals" => false,
             "contracts" => typed(&["contracts", "any_launch", "block_dim", "grid_dim", "params"]),
             "any_launch" => typed(&["any_launch", "contracts"]),
             "block_dim" | "grid_dim" | "params" => typed(&[id, "contracts", "launches"]),
@@ -234,15 +234,17 @@ impl Sources {
     /// The arguments as they would be if the settings had been typed before them.
     fn arguments_of(&self, settings: &Settings, language: Option<&str>) -> Result<CheckArgs> {
         let mut tokens: Vec<OsString> = Vec::new();
-        let mut directories = 0;
+        let (mut directories, mut models) = (0, 0);
         for setting in &settings.all {
             let Some(option) = named(setting.key).and_then(|key| key.option) else { continue };
             if self.is_overruled(option) || (option == "lang" && language.is_some()) {
                 continue;
             }
             let words = self.words(option, &setting.value);
-            if option == "include_dirs" {
-                directories = words.len();
+            match option {
+                "include_dirs" => directories = words.len(),
+                "models" => models = words.len(),
+                _ => {}
             }
             tokens.extend(words.into_iter().map(OsString::from));
         }
@@ -262,6 +264,7 @@ impl Sources {
         let Some(Typed::Check(mut args)) = cli.command else { return Err(anyhow!("there is no command check")) };
         // Directories that are typed are searched first.
         args.source.include_dirs.rotate_left(directories);
+        args.source.models.rotate_left(models);
         Ok(args)
     }
 

@@ -85,7 +85,7 @@ const fn alone(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub(super) const LEVELS: [&str; 4] = ["error", "warning", "note", "off"];
 
 /// All keys, in the order in which they are listed.
-pub(super) const KEYS: [Key; 34] = [
+pub(super) const KEYS: [Key; 38] = [
     of_files("include-dirs", Kind::Paths, "include_dirs", "Directories that are searched for quoted includes"),
     of_files("defines", Kind::Texts, "defines", "Macros, as NAME or NAME=VALUE"),
     of_files("build", Kind::Path, "build", "The directory of a build, with its compile_commands.json"),
@@ -93,6 +93,7 @@ pub(super) const KEYS: [Key; 34] = [
     alone("dialects", Kind::LanguagesByPattern, "The language of files, by patterns of their paths"),
     of_files("front", Kind::Text, "front", "The front end that reads the source"),
     of_files("headers", Kind::Text, "headers", "Where headers are sought that no include path leads to"),
+    of_files("models", Kind::Paths, "models", "Directories of models, which stand in for headers of libraries"),
     of_files("block-dim", Kind::Extents, "block_dim", "Threads of a block"),
     of_files("grid-dim", Kind::Extents, "grid_dim", "Blocks of the grid"),
     of_files("params", Kind::Integers, "params", "Values of scalar parameters"),
@@ -106,6 +107,19 @@ pub(super) const KEYS: [Key; 34] = [
     of_files("solver", Kind::Text, "solver", "The solver that is asked what stays open"),
     of_files("solver-timeout", Kind::Number, "solver_timeout", "Seconds after which a silent solver is broken"),
     of_files("lockstep-warps", Kind::Number, "lockstep_warps", "Threads of a warp that run in lock-step"),
+    of_files(
+        "strict-externals",
+        Kind::Switch,
+        "strict_externals",
+        "Whether no undefined function is one of its arguments",
+    ),
+    of_files(
+        "externals",
+        Kind::Texts,
+        "externals",
+        "Undefined functions that are functions of their arguments all the same",
+    ),
+    of_files("refused-externals", Kind::Texts, "refused_externals", "Undefined functions that never are"),
     of_files("global-offset", Kind::Text, "global_offset", "Where global ids of OpenCL start"),
     of_files("max-work-group-size", Kind::Number, "max_work_group_size", "The most work-items of a work-group"),
     of_files("uniform-work-groups", Kind::Switch, "uniform_work_groups", "Whether work-groups are all of one size"),

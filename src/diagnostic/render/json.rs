@@ -78,7 +78,8 @@ struct Kernel<'a> {
     deterministic: bool,
     access_invariant: Option<bool>,
     integrity_inputs: &'a [String],
-    assumptions: Vec<&'a str>,
+    #[serde(flatten)]
+    assumptions: AssumptionsJson<'a>,
     #[serde(flatten)]
     spent: SpentJson,
     /// Only there if one was found.
@@ -482,7 +483,7 @@ impl<'a> Kernel<'a> {
             deterministic: kernel.determinism == Determinism::Deterministic,
             access_invariant: kernel.deciding.access_invariant,
             integrity_inputs: &kernel.deciding.inputs,
-            assumptions: assumptions(kernel),
+            assumptions: AssumptionsJson::of(kernel),
             spent: SpentJson::of(&kernel.spent),
             contract: kernel.contract.as_ref().map(|contract| ContractJson::of(contract, sources)),
             findings: kernel.told().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
@@ -536,6 +537,35 @@ impl<'a> LaunchJson<'a> {
 impl<'a> UnknownJson<'a> {
     fn of(unknown: &'a report::Unknown) -> Self {
         UnknownJson { line: unknown.line, also: &unknown.also, reason: &unknown.reason }
+    }
+}
+
+/// What is assumed.
+#[derive(Serialize)]
+struct AssumptionsJson<'a> {
+    assumptions: Vec<&'a str>,
+    /// Those of kinds of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assumed: Vec<AssumedJson<'a>>,
+}
+
+impl<'a> AssumptionsJson<'a> {
+    fn of(kernel: &'a KernelReport) -> Self {
+        let assumed = kernel.assumptions.iter().filter_map(AssumedJson::of).collect();
+        AssumptionsJson { assumptions: assumptions(kernel), assumed }
+    }
+}
+
+/// An assumption that is of a kind of its own.
+#[derive(Serialize)]
+struct AssumedJson<'a> {
+    kind: &'static str,
+    text: &'a str,
+}
+
+impl<'a> AssumedJson<'a> {
+    fn of(assumption: &'a report::Assumption) -> Option<Self> {
+        (assumption.kind == AssumptionKind::External).then(|| AssumedJson { kind: "external", text: &assumption.text })
     }
 }
 

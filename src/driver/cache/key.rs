@@ -3,7 +3,7 @@
 //! Guarantees: an option that is added does not compile until it is told here whether results hang on it.
 
 use crate::driver::front::FrontEnd;
-use crate::driver::options::{Contracts, Evidence, Options, Settings, Timings};
+use crate::driver::options::{Contracts, Evidence, Headers, Options, Settings, Timings};
 use crate::driver::store::Store;
 use crate::source::fingerprint::Fingerprint;
 
@@ -28,11 +28,13 @@ pub(super) fn of(options: &Options, store: &Store) -> Option<Fingerprint> {
         // What is told is decided of what is kept.
         telling: _,
     } = options;
+    let Headers { project, models } = headers;
     let Contracts { stated, by_name, logged, told, open } = contracts;
     if workload.timings == Timings::Measure || *evidence != Evidence::default() || logged.is_some() {
         return None;
     }
-    let text = (kernels, defines, undefined, include_dirs, headers.is_some(), dialect);
+    // What is in the models themselves is asked for each file.
+    let text = (kernels, defines, undefined, include_dirs, project.is_some(), models, dialect);
     let build = commands.as_deref().map(|commands| commands.all());
     let judged = (judged(judging, store)?, hints, fixes, (stated, by_name), (told, open));
     let program = store.identity(&std::env::current_exe().ok()?)?;

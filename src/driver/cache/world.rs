@@ -4,12 +4,13 @@
 //! run. What is not known to be the same counts as changed.
 
 use crate::driver::launched::{DEFINED, LAUNCHED};
+use crate::driver::options::Headers;
 use crate::driver::stated::{BUILD_FILES, HOST_FILES};
 use crate::driver::units::Units;
 use crate::source::dependencies::{Content, Dependencies, Dependency, Question, Stamp};
 use crate::source::disk::decode;
 use crate::source::fingerprint::Fingerprint;
-use crate::source::headers::{Kind, ProjectHeaders, Words};
+use crate::source::headers::{Kind, Words};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(super) struct Held {
 
 /// What is there now.
 pub(super) struct World {
-    headers: Option<Arc<ProjectHeaders>>,
+    headers: Headers,
     files: Mutex<FxHashMap<PathBuf, Arc<Now>>>,
 }
 
@@ -41,8 +42,8 @@ struct Now {
 }
 
 impl World {
-    /// With the projects that a run asks.
-    pub(super) fn new(headers: Option<Arc<ProjectHeaders>>) -> World {
+    /// With the projects and the models that a run asks.
+    pub(super) fn new(headers: Headers) -> World {
         World { headers, files: Mutex::default() }
     }
 
@@ -62,10 +63,11 @@ impl World {
             Dependency::Silence => false,
             Dependency::Presence(path, is_there) => self.now(path).stamp.is_some() == *is_there,
             Dependency::Answer(Question::Including { file }, answer) => units.answer(file) == *answer,
+            Dependency::Answer(Question::Models { unit }, answer) => self.headers.models.answer(unit) == *answer,
             Dependency::Answer(question, answer) => {
                 let is_same_project = held.listing.is_some() && held.listing == self.listing(&held.dependency);
                 is_same_project
-                    || self.headers.as_ref().and_then(|it| it.answer(question, &KINDS, &WORDS)) == Some(*answer)
+                    || self.headers.project.as_ref().and_then(|it| it.answer(question, &KINDS, &WORDS)) == Some(*answer)
             }
         }
     }
@@ -100,6 +102,6 @@ impl World {
             Dependency::Answer(Question::Around { file, .. }, _) => file,
             _ => return None,
         };
-        self.headers.as_ref()?.listing(file)
+        self.headers.project.as_ref()?.listing(file)
     }
 }

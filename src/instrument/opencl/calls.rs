@@ -3,7 +3,7 @@
 use super::Translator;
 use super::expressions::number;
 use super::types::Shape;
-use crate::builtins::atomics::{Numbering, operand_count};
+use crate::builtins::atomics::{Numbering, implied_operand, operand_count};
 use crate::builtins::functions::{self, ResultType, conversion_target, function};
 use crate::builtins::types::{NamedType, named_type};
 use crate::builtins::{Builtin, Copying, Direction, Effect};
@@ -41,9 +41,9 @@ impl<'a> Translator<'a> {
         match meaning {
             Some(meaning) if is_annotation(&meaning) => self.drop_annotation(expr),
             Some(Builtin::Atomic { op, scope, .. }) => {
-                self.atomic(expr, arguments, scope, is_explicit.then(|| operand_count(op) + 2));
+                let implied = usize::from(implied_operand(Language::OpenCl, name).is_some());
+                self.atomic(expr, arguments, scope, is_explicit.then(|| operand_count(op) + 2 - implied));
             }
-            Some(Builtin::Flag) => self.atomic(expr, arguments, SyncScope::Grid, is_explicit.then_some(2)),
             Some(Builtin::CompareAndExchange { .. }) => {
                 self.atomic(expr, arguments, SyncScope::Grid, is_explicit.then_some(5));
                 self.pointee(expr, 1, SiteKind::ReadWrite, arguments);

@@ -372,7 +372,16 @@ impl Pass<'_> {
     /// The kernel ends. What a thread has begun is done before it is over, and no barrier comes any more.
     pub(in crate::lower) fn copies_at_the_end(&mut self, span: Span) {
         self.copies.pending.retain(|copy| copy.group.is_some());
-        self.no_copies_here(span);
+        // A group has to wait for its copies (OpenCL C, "Async Copies"): what the kernel did meanwhile is in it already, and
+        // nothing comes behind.
+        let is_known = self.copies.pending.iter().all(|copy| copy.arrays().next().is_some());
+        if !is_known {
+            return self.no_copies_here(span);
+        }
+        let arrays = self.copies.give_up();
+        if !arrays.is_empty() {
+            self.unsupported_of_thread(span, "asynchronous copy that nobody waits for".to_owned(), arrays);
+        }
     }
 
     /// Copies must not be under way here: their moment would not be known.

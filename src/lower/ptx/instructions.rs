@@ -3,13 +3,15 @@
 //! Source: the PTX ISA, by the name of the instruction. Deliberately absent: what is not in [`does`] or [`only_computes`],
 //! which may do anything.
 
-use super::{OnObject, Operand, Place, Step, Window};
+use super::{OnObject, Operand, Place, Step, Strong, Window};
+use crate::calculus::{AtomicOp, MemoryOrder, ScalarType, SyncScope};
 use crate::lower::fences::of_ptx;
 use crate::lower::storage::access::Touch;
 
 /// Instructions that touch neither memory nor other threads, without their suffixes.
 const HARMLESS: &[&str] = &[
     "abs",
+    "activemask",
     "add",
     "addc",
     "and",
@@ -125,8 +127,9 @@ pub(super) fn does(name: &str, operands: &str) -> Option<Vec<Step>> {
             _ => return None,
         },
         "trap" => vec![Step::End],
-        "ld" => vec![access(Touch::Read, parts, operands.rsplit_once('[')?.1)?],
-        "st" => vec![access(Touch::Write, parts, operands.split_once('[')?.1)?],
+        "ld" => vec![load(&Suffixes::read(parts)?, operands)?],
+        "st" => vec![store(&Suffixes::read(parts)?, operands)?],
+        "atom" | "red" => vec![update(&Suffixes::read(parts)?, operands)?],
         "ldmatrix" => vec![matrix(Touch::Read, parts, operands)?],
         "stmatrix" => vec![matrix(Touch::Write, parts, operands)?],
         "mma" if is_of_whole_warp(name) => vec![Step::Multiply],
@@ -158,25 +161,175 @@ fn barrier(operands: &str) -> Option<Step> {
     }
 }
 
-/// A plain load or store at `%2+16], …`. Strong ones, which are atomic, are not understood.
-fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &str) -> Option<Step> {
-    let (mut lanes, mut width, mut window) = (1, None, Window::Generic);
-    for suffix in suffixes {
-        match suffix {
-            "shared" | "shared::cta" => window = Window::Shared,
-            "global" | "const" | "local" | "volatile" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb" | "wt" => {}
-            "v2" => lanes = 2,
-            "v4" => lanes = 4,
-            "b8" | "u8" | "s8" => width = Some(1),
-            "b16" | "u16" | "s16" => width = Some(2),
-            "b32" | "u32" | "s32" | "f32" => width = Some(4),
-            "b64" | "u64" | "s64" | "f64" => width = Some(8),
-            hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
-            _ => return None,
+/// What the suffixes of a load, a store or an atomic say, in whichever order they stand.
+#[derive(Default)]
+struct Suffixes {
+    order: Option<MemoryOrder>,
+    scope: Option<SyncScope>,
+    is_volatile: Option<()>,
+    is_shared: Option<()>,
+    op: Option<AtomicOp>,
+    lanes: Option<u32>,
+    ty: Option<ScalarType>,
+}
+
+impl Suffixes {
+    /// Reads them; `None` if one is not understood, or two say different things.
+    fn read<'t>(suffixes: impl Iterator<Item = &'t str>) -> Option<Self> {
+        let mut read = Suffixes::default();
+        for suffix in suffixes {
+            match suffix {
+                "global" | "const" | "local" | "weak" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb" | "wt"
+                | "noftz" => {}
+                "shared" | "shared::cta" => once(&mut read.is_shared, ())?,
+                "volatile" => once(&mut read.is_volatile, ())?,
+                "relaxed" => once(&mut read.order, MemoryOrder::Relaxed)?,
+                "acquire" => once(&mut read.order, MemoryOrder::Acquire)?,
+                "release" => once(&mut read.order, MemoryOrder::Release)?,
+                "acq_rel" => once(&mut read.order, MemoryOrder::AcquireRelease)?,
+                "cta" => once(&mut read.scope, SyncScope::Block)?,
+                "cluster" => once(&mut read.scope, SyncScope::Cluster)?,
+                "gpu" => once(&mut read.scope, SyncScope::Grid)?,
+                "sys" => once(&mut read.scope, SyncScope::System)?,
+                "v2" => once(&mut read.lanes, 2)?,
+                "v4" => once(&mut read.lanes, 4)?,
+                "v8" => once(&mut read.lanes, 8)?,
+                hint if hint.starts_with("L1::") || (hint.starts_with("L2::") && hint != "L2::cache_hint") => {}
+                other => match (operation(other), scalar(other)) {
+                    (Some(op), _) => once(&mut read.op, op)?,
+                    (None, Some(ty)) => once(&mut read.ty, ty)?,
+                    (None, None) => return None,
+                },
+            }
+        }
+        Some(read)
+    }
+
+    fn window(&self) -> Window {
+        if self.is_shared.is_some() { Window::Shared } else { Window::Generic }
+    }
+
+    /// The order and scope of a load or store that is strong: `volatile` is relaxed for all devices (PTX ISA, "ld"). A strong
+    /// one without a scope, or a plain one with one, is none.
+    fn strength(&self) -> Option<Option<(MemoryOrder, SyncScope)>> {
+        match (self.is_volatile, self.order, self.scope) {
+            (None, None, None) => Some(None),
+            (Some(()), None, None) => Some(Some((MemoryOrder::Relaxed, SyncScope::System))),
+            (None, Some(order), Some(scope)) => Some(Some((order, scope))),
+            _ => None,
         }
     }
-    let place = place(window, address.split_once(']')?.0)?;
-    Some(Step::Access { touch, place, bytes: lanes * width? })
+}
+
+/// Notes what a suffix says; `None` if another one said something else.
+fn once<T: PartialEq>(said: &mut Option<T>, now: T) -> Option<()> {
+    let is_new = said.as_ref().is_none_or(|before| *before == now);
+    *said = Some(now);
+    is_new.then_some(())
+}
+
+/// What an atomic does.
+fn operation(suffix: &str) -> Option<AtomicOp> {
+    Some(match suffix {
+        "add" => AtomicOp::Add,
+        "min" => AtomicOp::Min,
+        "max" => AtomicOp::Max,
+        "and" => AtomicOp::And,
+        "or" => AtomicOp::Or,
+        "xor" => AtomicOp::Xor,
+        "inc" => AtomicOp::Increment,
+        "dec" => AtomicOp::Decrement,
+        "exch" => AtomicOp::Exchange,
+        "cas" => AtomicOp::CompareExchange,
+        _ => return None,
+    })
+}
+
+/// The type of one lane; bits without a meaning are taken for numbers without a sign.
+fn scalar(suffix: &str) -> Option<ScalarType> {
+    let int = |width, signed| ScalarType::Int { width, signed };
+    Some(match suffix {
+        "b8" | "u8" => int(8, false),
+        "s8" => int(8, true),
+        "b16" | "u16" => int(16, false),
+        "s16" => int(16, true),
+        "b32" | "u32" => int(32, false),
+        "s32" => int(32, true),
+        "b64" | "u64" => int(64, false),
+        "s64" => int(64, true),
+        "f16" | "bf16" => ScalarType::Opaque { bytes: 2 },
+        "f32" | "f16x2" | "bf16x2" => ScalarType::Opaque { bytes: 4 },
+        "f64" => ScalarType::Opaque { bytes: 8 },
+        _ => return None,
+    })
+}
+
+/// `%0, [%1+16]`
+fn load(suffixes: &Suffixes, operands: &str) -> Option<Step> {
+    let (output, address) = operands.rsplit_once('[')?;
+    let (address, rest) = address.split_once(']')?;
+    let place = place(suffixes.window(), address)?;
+    let (ty, lanes) = (suffixes.ty?, suffixes.lanes.unwrap_or(1));
+    if suffixes.op.is_some() || !rest.trim().is_empty() {
+        return None;
+    }
+    let output = if lanes == 1 { operand_before(output) } else { None };
+    match suffixes.strength()? {
+        None if lanes == 1 => Some(Step::Load { place, ty, output }),
+        None => Some(Step::Access { touch: Touch::Read, place, bytes: lanes * ty.bytes() }),
+        Some((order @ (MemoryOrder::Relaxed | MemoryOrder::Acquire), scope)) => {
+            let op = AtomicOp::Load;
+            Some(Step::Strong(Strong { op, order, scope, place, ty, lanes, operands: [None; 2], output }))
+        }
+        Some(_) => None,
+    }
+}
+
+/// `[%0+16], %1`
+fn store(suffixes: &Suffixes, operands: &str) -> Option<Step> {
+    let (before, address) = operands.split_once('[')?;
+    let (address, stored) = address.split_once(']')?;
+    let place = place(suffixes.window(), address)?;
+    let (ty, lanes) = (suffixes.ty?, suffixes.lanes.unwrap_or(1));
+    if suffixes.op.is_some() || !before.trim().is_empty() {
+        return None;
+    }
+    match suffixes.strength()? {
+        None => Some(Step::Access { touch: Touch::Write, place, bytes: lanes * ty.bytes() }),
+        Some((order @ (MemoryOrder::Relaxed | MemoryOrder::Release), scope)) => {
+            let stored = Operand::of(stored.trim().strip_prefix(',')?).filter(|_| lanes == 1);
+            let (op, operands) = (AtomicOp::Store, [stored, None]);
+            Some(Step::Strong(Strong { op, order, scope, place, ty, lanes, operands, output: None }))
+        }
+        Some(_) => None,
+    }
+}
+
+/// `%0, [%1], %2` of `atom`, and `[%0], %1` of `red`, which has no output.
+fn update(suffixes: &Suffixes, operands: &str) -> Option<Step> {
+    let (output, address) = operands.split_once('[')?;
+    let (address, given) = address.split_once(']')?;
+    let place = place(suffixes.window(), address)?;
+    let (op, ty, lanes) = (suffixes.op?, suffixes.ty?, suffixes.lanes.unwrap_or(1));
+    // Without an order it is relaxed, and without a scope for the device (PTX ISA, "atom").
+    let (order, scope) = (suffixes.order.unwrap_or(MemoryOrder::Relaxed), suffixes.scope.unwrap_or(SyncScope::Grid));
+    let is_reduction = output.trim().is_empty();
+    if suffixes.is_volatile.is_some() || is_reduction && order == MemoryOrder::Acquire {
+        return None;
+    }
+    let output = if lanes == 1 { operand_before(output) } else { None };
+    let mut given =
+        given.trim().strip_prefix(',')?.split(',').map(|operand| Operand::of(operand).filter(|_| lanes == 1));
+    let operands = [given.next().flatten(), given.next().flatten()];
+    Some(Step::Strong(Strong { op, order, scope, place, ty, lanes, operands, output }))
+}
+
+/// The operand before an address, `%0, `.
+fn operand_before(text: &str) -> Option<usize> {
+    match Operand::of(text.trim().strip_suffix(',')?)? {
+        Operand::Input(operand) => Some(operand),
+        Operand::Number(_) => None,
+    }
 }
 
 /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16 {…}, [%4]`: eight rows of 16 bytes of each matrix.

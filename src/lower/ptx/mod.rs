@@ -2,17 +2,19 @@
 //!
 //! Predicates that `setp` sets from operands are known by their comparison; any other may hold or not. Registers that the
 //! text declares hold nothing that is followed, with one exception: an address that goes through one on its way from
-//! `cvta` to an output.
+//! `cvta` to an output. Outputs that a load, an atomic or a special register ([`registers`]) fills, and nothing else, are known.
 //!
 //! # Guarantees
 //! [`steps`] is `None` if an instruction is not understood; such a text may do anything.
 
 mod instructions;
+pub(super) mod registers;
 mod text;
 
 use super::storage::access::Touch;
-use crate::calculus::{BinaryOp, MemoryOrder, ScalarType, SyncScope};
+use crate::calculus::{AtomicOp, BinaryOp, MemoryOrder, ScalarType, SyncScope};
 use instructions::{does, only_computes, waiting_loop};
+use registers::Register;
 use std::collections::BTreeMap;
 use text::{lines, mentions, spoken};
 
@@ -76,6 +78,12 @@ pub(super) enum Step {
     End,
     /// An access.
     Access { touch: Touch, place: Place, bytes: u32 },
+    /// A plain load of one value.
+    Load { place: Place, ty: ScalarType, output: Option<usize> },
+    /// A strong access or one that reads and writes at once.
+    Strong(Strong),
+    /// An output becomes what a special register holds.
+    Register { output: usize, register: Register },
     /// The warp loads or stores matrices, of whose rows each of its first threads names one.
     Matrix { touch: Touch, place: Place, threads: u32 },
     /// The warp multiplies matrices that lie in its registers.
@@ -96,11 +104,28 @@ impl Step {
     /// Whether a predicate before the instruction is understood: a condition around what each thread does for itself.
     fn may_be_guarded(&self) -> bool {
         match self {
-            Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_) | Step::End => true,
+            Step::Access { .. } | Step::Load { .. } | Step::Strong(_) => true,
+            Step::Copy { .. } | Step::Commit | Step::WaitPrior(_) | Step::End => true,
             Step::Object { does, .. } => matches!(does, OnObject::Init { .. } | OnObject::Arrive),
             _ => false,
         }
     }
+}
+
+/// An access that does not race with others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Strong {
+    pub(super) op: AtomicOp,
+    pub(super) order: MemoryOrder,
+    pub(super) scope: SyncScope,
+    pub(super) place: Place,
+    /// Of one lane.
+    pub(super) ty: ScalarType,
+    pub(super) lanes: u32,
+    /// Those that the operation takes; `None` is one of which nothing is known.
+    pub(super) operands: [Option<Operand>; 2],
+    /// What takes the value that was there.
+    pub(super) output: Option<usize>,
 }
 
 /// What is done with a barrier in memory.
@@ -164,7 +189,8 @@ impl<'t> Reader<'t> {
         };
         let (name, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         if only_computes(name) {
-            let is_followed = guard.is_none() && (self.compare(name, operands) || self.convert(name, operands));
+            let is_followed = guard.is_none()
+                && (self.compare(name, operands) || self.convert(name, operands) || self.special(name, operands));
             if !is_followed {
                 self.forget(operands);
             }
@@ -174,10 +200,37 @@ impl<'t> Reader<'t> {
             if guard.is_some() && !step.may_be_guarded() {
                 return None;
             }
-            self.steps.push((guard, step));
+            self.steps.push((guard, self.with_own_output(step)));
         }
         self.forget(operands);
         Some(())
+    }
+
+    /// A step without an output that something else may fill, too.
+    fn with_own_output(&self, step: Step) -> Step {
+        let own = |output: Option<usize>| output.filter(|output| mentions(self.text, &format!("%{output}")) == 1);
+        match step {
+            Step::Load { place, ty, output } => Step::Load { place, ty, output: own(output) },
+            Step::Strong(strong) => Step::Strong(Strong { output: own(strong.output), ..strong }),
+            step => step,
+        }
+    }
+
+    /// `mov.u32 %0, %%laneid`; false if it is anything else.
+    fn special(&mut self, name: &str, operands: &str) -> bool {
+        if !matches!(name, "mov.u32" | "mov.b32" | "mov.s32" | "mov.u64" | "mov.b64" | "mov.s64") {
+            return false;
+        }
+        let Some((to, from)) = operands.split_once(',') else { return false };
+        let to = to.trim();
+        let (Some(Operand::Input(output)), Some(register)) = (Operand::of(to), Register::named(from.trim())) else {
+            return false;
+        };
+        if mentions(self.text, to) != 1 {
+            return false;
+        }
+        self.steps.push((None, Step::Register { output, register }));
+        true
     }
 
     /// `p` or `!p`
@@ -278,7 +331,7 @@ mod tests {
 
     #[test]
     fn computing_instructions_are_harmless() {
-        assert!(is_harmless("mov.u32 %0, %%laneid;"));
+        assert!(is_harmless("mov.u32 %0, %%warpid;"));
         assert!(is_harmless("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p add.u32 %0, %1, 1; }"));
         assert!(is_harmless(""));
     }
@@ -296,7 +349,7 @@ mod tests {
         let (id, count) = (Operand::Number(1), Operand::Input(0));
         assert_eq!(steps("bar.sync 1, %0;"), Some(vec![Step::Named { id, count }]));
         assert_eq!(steps("bar.arrive 1, 64;"), Some(vec![Step::Arrive]));
-        assert_eq!(steps("ld.global.nc.f32 %0, [%1];"), Some(vec![access(Touch::Read, 1, 0, 4)]));
+        assert_eq!(steps("ld.global.nc.v2.f32 {%0, %1}, [%2];"), Some(vec![access(Touch::Read, 2, 0, 8)]));
         let vector = "{ .reg .b32 a; ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16]; }";
         assert_eq!(steps(vector), Some(vec![access(Touch::Read, 4, 16, 16)]));
         assert_eq!(steps("mov.u32 %0, 1;\\n\\tst.global.u64 [%1], %0;"), Some(vec![access(Touch::Write, 1, 0, 8)]));
@@ -304,12 +357,90 @@ mod tests {
             "bar.red.popc.u32 %0, 0, p;",
             "bar.sync name, 64;",
             "@p bar.sync 0;",
-            "ld.acquire.gpu.u32 %0, [%1];",
+            "ld.acquire.u32 %0, [%1];",
+            "ld.mmio.relaxed.sys.global.u32 %0, [%1];",
             "ld.global.u32 %0, [addr];",
-            "red.add.f32 [%0], 1;",
+            "st.acquire.gpu.u32 [%0], %1;",
+            "red.acquire.gpu.add.u32 [%0], 1;",
+            "atom.add.u128 %0, [%1], %2;",
+            "multimem.red.release.sys.global.add.s32 [%0], %1;",
             "exit;",
         ] {
             assert_eq!(steps(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn strong_accesses_say_order_and_scope_in_any_place() {
+        use MemoryOrder::{Acquire, AcquireRelease, Relaxed, Release};
+        let place = |window, operand| Place { window, operand, offset: 0 };
+        let strong = |op, order, scope, place, ty| Strong {
+            op,
+            order,
+            scope,
+            place,
+            ty,
+            lanes: 1,
+            operands: [None; 2],
+            output: None,
+        };
+        let read = |text: &str| match steps(text).as_deref() {
+            Some([(None, Step::Strong(strong))]) => *strong,
+            other => panic!("{text}: {other:?}"),
+        };
+        let loaded = Strong {
+            output: Some(0),
+            ..strong(AtomicOp::Load, Acquire, SyncScope::Grid, place(Window::Generic, 1), ScalarType::U32)
+        };
+        for text in [
+            "ld.acquire.gpu.global.b32 %0, [%1];",
+            "ld.global.acquire.gpu.b32 %0, [%1];",
+            "ld.acquire.global.gpu.u32 %0,[%1];",
+        ] {
+            assert_eq!(read(text), loaded, "{text}");
+        }
+        let volatile = read("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];");
+        let of_all = strong(AtomicOp::Load, Relaxed, SyncScope::System, place(Window::Shared, 4), ScalarType::U32);
+        assert_eq!(volatile, Strong { lanes: 4, ..of_all });
+        let number = |at| Some(Operand::Input(at));
+        let stored = strong(AtomicOp::Store, Release, SyncScope::Block, place(Window::Generic, 0), ScalarType::U64);
+        assert_eq!(read("st.release.cta.u64 [%0], %1;"), Strong { operands: [number(1), None], ..stored });
+        let added = strong(AtomicOp::Add, Release, SyncScope::Grid, place(Window::Generic, 0), ScalarType::I32);
+        let one = Some(Operand::Number(1));
+        assert_eq!(read("red.release.gpu.global.add.s32 [%0], 1;"), Strong { operands: [one, None], ..added });
+        let exchanged = strong(
+            AtomicOp::CompareExchange,
+            AcquireRelease,
+            SyncScope::System,
+            place(Window::Generic, 1),
+            ScalarType::U32,
+        );
+        assert_eq!(
+            read("atom.acq_rel.sys.global.cas.b32 %0, [%1], %2, %3;"),
+            Strong { operands: [number(2), number(3)], output: Some(0), ..exchanged }
+        );
+        let relaxed = strong(AtomicOp::Increment, Relaxed, SyncScope::Grid, place(Window::Generic, 1), ScalarType::U32);
+        let with_limit = Strong { operands: [number(2), None], output: Some(0), ..relaxed };
+        assert_eq!(read("atom.inc.u32 %0, [%1], %2;"), with_limit);
+        // What is added is computed here.
+        let computed = read("{ .reg .u32 r; mov.u32 r, 1; red.relaxed.gpu.global.add.u32 [%0], r; }");
+        assert_eq!((computed.op, computed.operands), (AtomicOp::Add, [None, None]));
+        // Something else may be in the output.
+        assert_eq!(read("atom.add.u32 %0, [%1], 1; add.u32 %0, %0, 1;").output, None);
+    }
+
+    #[test]
+    fn special_registers_go_to_outputs_that_nothing_else_fills() {
+        let lane = Some(vec![(None, Step::Register { output: 0, register: Register::Lane })]);
+        assert_eq!(steps("mov.u32 %0, %%laneid;"), lane);
+        assert_eq!(steps("mov.u32 %0, %laneid;"), lane);
+        for text in [
+            "mov.u32 %0, %%laneid; add.u32 %0, %0, 1;",
+            "@p mov.u32 %0, %%laneid;",
+            "mov.u32 r, %%laneid;",
+            "mov.u32 %0, %%smid;",
+        ] {
+            assert_eq!(steps(text), Some(vec![]), "{text}");
         }
     }
 
@@ -403,7 +534,7 @@ mod tests {
         assert_eq!(steps("cvta.to.shared.u64 a, %1; add.u64 a, a, 8; cvt.u32.u64 %0, a;"), Some(vec![]));
         assert_eq!(steps("cvta.to.shared.u64 %0, %1; add.u64 %0, %0, 8;"), Some(vec![]));
         let loaded = steps("cvta.to.shared.u64 a, %1; ld.global.u64 a, [%2]; cvt.u32.u64 %0, a;").unwrap();
-        assert!(matches!(loaded[..], [(None, Step::Access { touch: Touch::Read, .. })]), "{loaded:?}");
+        assert!(matches!(loaded[..], [(None, Step::Load { output: None, .. })]), "{loaded:?}");
     }
 
     #[test]

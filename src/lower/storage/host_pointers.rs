@@ -4,16 +4,23 @@
 //! global memory at places that do not depend on anything. While no code of the device changes them there, each leads to
 //! an array of its own, which is assumed to be apart from the others as the arrays of parameters are.
 //!
-//! Deliberately absent: pointers at computed places (`rows[i]`), which lead to any array ([`super::stored`]).
+//! A pointer at a computed place of a table in such a variable or structure (`bufs.rows[i]`) is one of those of the table
+//! ([`chosen`]).
+//!
+//! Deliberately absent: pointers at computed places of memory (`rows[i]` of a `float **`), and tables of many, which lead to
+//! any array ([`super::stored`]).
 
 use super::facts::{HostPointer, Target, TargetId};
 use super::home::{ArrayShape, Home};
 use super::layout::Leaf;
-use crate::calculus::{ArrayId, Space};
+use crate::calculus::{ArrayId, BinaryOp, Expr, ScalarType, Space};
 use crate::lower::pass::Pass;
 use crate::lower::value::{Base, Place, Pointer, Value};
 use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
 use crate::source::Language;
+
+/// Tables of pointers have at most so many that are followed.
+const MOST_IN_TABLE: u64 = 16;
 
 /// Pointers in memory that lead to each other are followed over so many.
 const MAX_HELD: usize = 3;
@@ -107,7 +114,8 @@ impl Pass<'_> {
     pub(in crate::lower) fn pointees_of(&mut self, variable: VariableId, place: &Place, value: Value) -> Value {
         let declared = &self.program.variables[variable];
         let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
-        let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
+        let Some(start) = start else { return chosen(self, variable, place).map_or(value, Value::Pointer) };
+        let Some(leaves) = self.layout.leaves(place.ty) else { return value };
         let values = self.flatten(value, place.ty);
         let followed = values.into_iter().zip(leaves).map(|(value, leaf)| match value {
             Value::Pointer(Pointer { base: Base::Unknown(_), .. }) => {
@@ -188,5 +196,80 @@ impl Pass<'_> {
             return value;
         }
         self.pointees_of(variable, place, value)
+    }
+}
+
+/// The pointer at a computed place of a table in a variable: one of those of the table, by its number.
+///
+/// The table is the array around the place whose elements lie as far apart as the steps of the index; an index that leaves
+/// the table is undefined (C++ [expr.add]).
+fn chosen(pass: &mut Pass<'_>, variable: VariableId, place: &Place) -> Option<Pointer> {
+    if !pass.layout.is_pointer(place.ty) {
+        return None;
+    }
+    let (fixed, step) = steps_of(pass, place.pointer.offset)?;
+    let ty = pass.program.variables[variable].ty;
+    let (first, count) = table_at(pass, ty, (fixed, step))?;
+    let at = pass.snapshot(place.pointer.offset);
+    let (mut tag, mut targets) = (None, Vec::new());
+    for number in (0..count).rev() {
+        let offset = first + number * step;
+        let name = format!("{}{}", pass.program.variables[variable].name, pass.layout.part_name(ty, offset));
+        let pointer = pass.pointee(variable, Leaf { offset, ty: place.ty }, &name);
+        let Base::Target(target) = pointer.base else { return None };
+        let own = pass.tag_of(target);
+        tag = Some(match tag {
+            None => own,
+            Some(others) => {
+                let here = pass.offset(offset);
+                let is_here = pass.exprs().binary(BinaryOp::Eq, at, here);
+                pass.exprs().select(is_here, own, others)
+            }
+        });
+        targets.push(target);
+    }
+    Some(Pointer { base: Base::OneOf { tag: tag?, targets }, offset: pass.offset(0) })
+}
+
+/// An offset as a number and an index times a size.
+fn steps_of(pass: &Pass<'_>, offset: crate::calculus::ExprId) -> Option<(u64, u64)> {
+    let exprs = &pass.kernel.exprs;
+    let number = |part| exprs.as_int(part).and_then(|number| u64::try_from(number).ok());
+    match exprs[offset] {
+        _ if exprs.ty(offset) != ScalarType::I64 => None,
+        Expr::Binary(BinaryOp::Add, a, b) => {
+            let (moved, by) = if number(b).is_some() { (a, number(b)?) } else { (b, number(a)?) };
+            let (fixed, step) = steps_of(pass, moved)?;
+            Some((fixed + by, step))
+        }
+        Expr::Binary(BinaryOp::Mul, a, b) => Some((0, number(b).or_else(|| number(a)).filter(|&step| step > 0)?)),
+        _ => None,
+    }
+}
+
+/// Where the pointers of a table of few lie in an object: the first, and how many there are.
+fn table_at(pass: &Pass<'_>, ty: TypeId, (fixed, step): (u64, u64)) -> Option<(u64, u64)> {
+    let (mut ty, mut start) = (ty, 0);
+    loop {
+        match &pass.program.types[ty] {
+            &Type::Array { of, len: Some(len) } => {
+                let size = pass.layout.size(of);
+                if size == step {
+                    let is_within = fixed - start < size.saturating_mul(len) && len <= MOST_IN_TABLE;
+                    return is_within.then_some((start + (fixed - start) % size, len));
+                }
+                start += (fixed - start).checked_div(size)? * size;
+                ty = of;
+            }
+            Type::Record(record) => {
+                let fields = &pass.program.records[*record].fields;
+                let covers = |field: &&crate::resolve::program::Field| {
+                    (start + field.offset..start + field.offset + pass.layout.size(field.ty)).contains(&fixed)
+                };
+                let field = fields.iter().find(covers)?;
+                (ty, start) = (field.ty, start + field.offset);
+            }
+            _ => return None,
+        }
     }
 }

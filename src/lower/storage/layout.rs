@@ -160,6 +160,24 @@ impl<'p> Layout<'p> {
         self.may_hold_pointers(self.pointee(ty).unwrap_or(ty))
     }
 
+    /// Whether objects of that type are of another one, or have parts of it.
+    pub(in crate::lower) fn is_made_of(self, ty: TypeId, part: TypeId) -> bool {
+        self.is_made_of_within(ty, part, MAX_DEPTH)
+    }
+
+    fn is_made_of_within(self, ty: TypeId, part: TypeId, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        match self.kind(ty) {
+            _ if ty == part => true,
+            Type::Array { of, .. } | Type::Vector { of, .. } => self.is_made_of_within(*of, part, depth),
+            Type::Record(record) => {
+                let fields = &self.program.records[*record].fields;
+                fields.iter().any(|field| self.is_made_of_within(field.ty, part, depth))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value of that type may hold pointers.
     pub(in crate::lower) fn may_hold_pointers(self, ty: TypeId) -> bool {
         self.may_hold_pointers_within(ty, MAX_DEPTH)

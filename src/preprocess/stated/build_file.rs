@@ -5,6 +5,7 @@
 //! the file gives them one value, once and under no condition. What stands between `ifdef` and `endif`, or `if()` and
 //! `endif()`, is left out: whether it counts is decided when the build runs.
 
+use super::script::{self, is_script};
 use super::{Stated, is_name, name_and_value};
 use crate::preprocess::commands::split;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ const NESTING: usize = 8;
 /// Whether `path` is one that [`of_build_file`] reads.
 pub fn is_build_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    matches!(name, "Makefile" | "makefile" | "GNUmakefile") || is_of_cmake(path)
+    matches!(name, "Makefile" | "makefile" | "GNUmakefile") || is_of_cmake(path) || is_script(path)
 }
 
 fn is_of_cmake(path: &Path) -> bool {
@@ -25,6 +26,9 @@ fn is_of_cmake(path: &Path) -> bool {
 
 /// What the build file at `path` with that `text` states, in its order.
 pub fn of_build_file(path: &Path, text: &str) -> Vec<Stated> {
+    if is_script(path) {
+        return script::stated(text);
+    }
     let lines = if is_of_cmake(path) { commands(text) } else { make_lines(text) };
     let mut variables = Variables::default();
     lines.iter().for_each(|(_, line)| variables.note(line));
@@ -101,13 +105,16 @@ fn without_comment(line: &str) -> &str {
 
 /// The directories in which the build file at `path` with that `text` lets the compiler look for headers, in its order.
 pub fn include_dirs(path: &Path, text: &str) -> Vec<PathBuf> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    if is_script(path) {
+        return script::include_dirs(text).into_iter().map(|directory| beside.join(directory)).collect();
+    }
     let lines = if is_of_cmake(path) { commands(text) } else { make_lines(text) };
     let mut variables = Variables::default();
     variables.0.insert("CMAKE_CURRENT_SOURCE_DIR".to_owned(), Some(".".to_owned()));
     lines.iter().for_each(|(_, line)| variables.note(line));
     let stated = lines.iter().flat_map(|(_, line)| arguments(&split(line), "-I", INCLUDES));
     let expanded = stated.filter_map(|directory| variables.expanded(&directory, NESTING));
-    let beside = path.parent().unwrap_or(Path::new(""));
     expanded.filter(|directory| !directory.is_empty()).map(|directory| beside.join(directory)).collect()
 }
 

@@ -15,6 +15,7 @@
 
 mod build_file;
 mod host_code;
+mod script;
 
 pub use build_file::{include_dirs, is_build_file, of_build_file};
 pub use host_code::of_host_code;

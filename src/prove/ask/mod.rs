@@ -227,7 +227,7 @@ impl<'s> Asker<'s> {
                 Some(self.suspect(protocol, scope, &asked, terms))
             }
             Answer::Unknown(trouble) => Some(Reply::Open(Open::Solver(trouble.to_string()))),
-            Answer::Sat => Some(Reply::Open(Open::Solver(self.found_possible()))),
+            Answer::Sat => Some(Reply::Open(Open::Suspected(self.found_possible()))),
         };
         self.session.pop();
         reply.unwrap_or_else(|| self.proved(protocol, scope, asked.assumptions))
@@ -251,7 +251,7 @@ impl<'s> Asker<'s> {
                 return Reply::Suspected(launches::scope(protocol, scope, &asked.leaves, &values));
             }
         }
-        Reply::Open(Open::Solver(self.found_possible()))
+        Reply::Open(Open::Suspected(self.found_possible()))
     }
 
     fn found_possible(&self) -> String {

@@ -19,7 +19,8 @@
 //! reads what the release before it wrote, or what takes that failed made of it, which is not 0. So the two
 //! synchronise, if
 //! - the release releases, or a releasing fence stands before it in the section and after the access, and
-//! - the take acquires, or an acquiring fence stands after it in the section and before the access,
+//! - the take acquires, or an acquiring fence stands after it and before the access, in the section or before the test
+//!   that leads to it,
 //!
 //! each with a scope that reaches the other thread, and a fence for the memory of the lock and that of the access
 //! (OpenCL's flags). In OpenCL the order of an atomic itself is one of the memory that it is in: it counts for accesses
@@ -31,7 +32,9 @@
 //!
 //! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of
 //! one), or if both accesses and both locks are elements of arrays with one index each, so that equal elements have
-//! equal locks.
+//! equal locks. The index of the access may have summands that are the same for these threads: `a[U + i]` under `lock[i]`.
+//! An index that is narrowed to `b` bits on the way is a sum modulo a power of two that is no less than `2^b`, so that two
+//! numbers of at most `b` bits with one sum are equal. *Trap.* A number of more bits than some part of the index has.
 //!
 //! What is handed over, by which fences, and what a section in between carries on are entries of the table in
 //! `memory_model::litmus`.
@@ -201,16 +204,57 @@ impl<'p> CriticalSections<'p> {
         let element = |id: AccessId, section: &Section| {
             let access = &self.protocol.accesses[id];
             let (data, lock) = (self.element(access.offset)?, self.element(section.cell)?);
-            (data.index == lock.index).then_some((access, data, lock))
+            Some((access, data, lock))
         };
         let (Some((first, a, lock)), Some((second, b, other_lock))) =
             (element(pair.first, one), element(pair.second, other))
         else {
             return false;
         };
+        let is_index_of_lock = a.index == lock.index && b.index == other_lock.index;
+        let is_moved =
+            || (a.index, lock.index) == (b.index, other_lock.index) && self.tells(a.index, lock.index, pair.level);
+        if !is_index_of_lock && !is_moved() {
+            return false;
+        }
         let start = a.start.min(b.start);
         let end = (a.start + i128::from(first.bytes)).max(b.start + i128::from(second.bytes));
         (a.scale, lock.scale, lock.start) == (b.scale, other_lock.scale, other_lock.start) && end - start <= a.scale
+    }
+
+    /// Whether two threads with one value of `index` have one value of `lock`: both come from one number by conversions
+    /// and summands that all threads at this level share, and `index` keeps all bits of that number.
+    fn tells(&self, index: ExprId, lock: ExprId, level: Level) -> bool {
+        let exprs = &self.protocol.exprs;
+        let bits = |value: ExprId| exprs.ty(value).bytes() * 8;
+        let (mut from, mut narrowest) = (index, bits(index));
+        loop {
+            if bits(from) <= narrowest && self.comes_from(lock, from, level) {
+                return true;
+            }
+            let Some(inner) = self.inner(from, level) else { return false };
+            (from, narrowest) = (inner, narrowest.min(bits(inner)));
+        }
+    }
+
+    /// Whether a value is computed of `from` and of what all threads at this level share alone.
+    fn comes_from(&self, value: ExprId, from: ExprId, level: Level) -> bool {
+        std::iter::successors(Some(value), |&value| self.inner(value, level)).any(|value| value == from)
+    }
+
+    /// What is converted, or to what something is added that all threads at this level share.
+    fn inner(&self, value: ExprId, level: Level) -> Option<ExprId> {
+        let is_shared = |part: ExprId| sameness::by_form(self.protocol, part, level) <= Sameness::OfConstants;
+        match self.protocol.exprs[value] {
+            Expr::Convert(ScalarType::Int { .. }, inner)
+                if matches!(self.protocol.exprs.ty(inner), ScalarType::Int { .. }) =>
+            {
+                Some(inner)
+            }
+            Expr::Binary(BinaryOp::Add, a, b) if is_shared(a) => Some(b),
+            Expr::Binary(BinaryOp::Add, a, b) if is_shared(b) => Some(a),
+            _ => None,
+        }
     }
 
     /// An offset as one index times a size plus a constant.
@@ -241,15 +285,15 @@ impl<'p> CriticalSections<'p> {
             match node {
                 Node::If { cond, then, otherwise } => {
                     for (arm, truth) in [(then, Truth::Holds), (otherwise, Truth::Fails)] {
-                        if let Some(take) = self.taken_before(&nodes[..at], *cond, truth) {
-                            self.section(&[take.id], arm);
+                        if let Some((take, place)) = self.taken_before(&nodes[..at], *cond, truth) {
+                            self.section(&[take.id], &nodes[place + 1..at], arm);
                         }
                         self.search(arm);
                     }
                 }
                 Node::Loop(id, body) => {
                     if let Some(takes) = self.taken_after(&self.protocol.loops[*id], body, &nodes[..at]) {
-                        self.section(&takes, &nodes[at + 1..]);
+                        self.section(&takes, &[], &nodes[at + 1..]);
                     }
                     self.search(body);
                 }
@@ -259,13 +303,13 @@ impl<'p> CriticalSections<'p> {
     }
 
     /// The last take among nodes that has found 0 where a condition holds (or fails), and that nothing has undone
-    /// since.
-    fn taken_before(&self, nodes: &[Node], cond: ExprId, truth: Truth) -> Option<Found> {
+    /// since, and its place.
+    fn taken_before(&self, nodes: &[Node], cond: ExprId, truth: Truth) -> Option<(Found, usize)> {
         let take = |node: &Node| Found::by(self.protocol, node, Lock::Take);
         let mut takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, take(node)?)));
         let (at, take) = takes.rfind(|(_, take)| says(self.protocol, cond, truth, take.var, Number::Zero))?;
         let array = self.protocol.accesses[take.id].array;
-        (!nodes[at..].iter().any(|node| self.gives_back(node, array))).then_some(take)
+        (!nodes[at..].iter().any(|node| self.gives_back(node, array))).then_some((take, at))
     }
 
     /// Whether something in a node leaves 0 in a cell of a lock.
@@ -287,8 +331,9 @@ impl<'p> CriticalSections<'p> {
         (is_one_lock && around.reasons.iter().all(is_told)).then_some(takes)
     }
 
-    /// The section that these takes begin, which is the first part of `nodes`.
-    fn section(&mut self, takes: &[AccessId], nodes: &[Node]) {
+    /// The section that these takes begin, which is the first part of `nodes`; `between` stands behind the takes and before
+    /// it.
+    fn section(&mut self, takes: &[AccessId], between: &[Node], nodes: &[Node]) {
         let Access { array, offset: cell, .. } = self.protocol.accesses[takes[0]];
         let end = nodes.iter().position(|node| self.gives_back(node, array));
         let release = match end.map(|end| &nodes[end]) {
@@ -300,7 +345,7 @@ impl<'p> CriticalSections<'p> {
         let part = &nodes[..end.unwrap_or(nodes.len())];
         let reach = Memory::EACH.map(|memory| {
             let levels = [Level::Block, Level::Grid];
-            levels.map(|level| Reach::of(self.protocol, (takes, release), part, (level, memory)))
+            levels.map(|level| Reach::of(self.protocol, (takes, release), (between, part), (level, memory)))
         });
         let passes_on = reach.each_ref().map(|levels| {
             levels.each_ref().map(|reach| matches!((reach.from, reach.to), (Some(from), Some(to)) if from <= to))
@@ -332,7 +377,7 @@ impl Reach {
     fn of(
         protocol: &Protocol,
         (takes, release): (&[AccessId], Option<AccessId>),
-        part: &[Node],
+        (between, part): (&[Node], &[Node]),
         (level, memory): (Level, Memory),
     ) -> Reach {
         type Counts = fn(MemoryOrder, SyncScope, Level) -> bool;
@@ -346,7 +391,8 @@ impl Reach {
             _ => None,
         };
         let by_fence = |node: &Node, counts: Counts| fence(node).is_some_and(|it| counts(it.order, it.scope, level));
-        let received = takes.iter().all(|&take| by_access(take, fences::receives_by_exchange));
+        let received = takes.iter().all(|&take| by_access(take, fences::receives_by_exchange))
+            || between.iter().any(|node| by_fence(node, fences::receives));
         let published = release.is_none_or(|release| by_access(release, fences::publishes));
         let first = || part.iter().position(|node| by_fence(node, fences::receives));
         let last = || part.iter().rposition(|node| by_fence(node, fences::publishes));

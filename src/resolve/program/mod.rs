@@ -381,12 +381,22 @@ pub enum ExprKind {
     CallThrough(Box<Expr>, Vec<Expr>),
     /// A call of a builtin.
     Builtin(Builtin, String, Vec<Expr>),
-    /// A call of something that is not known: its name and its arguments.
-    UnknownCall(String, Vec<Expr>),
+    /// A call of something that is not known: its name, its arguments, and why it is not known.
+    UnknownCall(String, Vec<Expr>, Callee),
     /// A vector, array or record built from parts in order; missing ones are zero. A vector with one part is a splat.
     Construct(Vec<Expr>),
     /// What is not understood: the reason.
     Unsupported(String),
+}
+
+/// Why it is not known what is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// It is not defined here. The arguments of these places are the addresses of objects that were handed over by their names: it
+    /// takes them by reference, or copies of them.
+    Undefined(Vec<usize>),
+    /// Which of several functions of the unit it is hangs on a type that is not known.
+    OneOfSeveral,
 }
 
 pub use crate::calculus::{BinaryOp, UnaryOp};

@@ -83,7 +83,7 @@ pub fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
         }
         ExprKind::Call(_, args)
         | ExprKind::Builtin(_, _, args)
-        | ExprKind::UnknownCall(_, args)
+        | ExprKind::UnknownCall(_, args, _)
         | ExprKind::Construct(args) => stack.extend(args),
         ExprKind::Int(_)
         | ExprKind::Float(_)

@@ -53,7 +53,8 @@ struct Relied {
 /// little is assumed, since it was run; but it is one of the text that was read.
 fn relied(kernel: &KernelReport, detail: Detail) -> Relied {
     if kernel.race == Race::Racy {
-        let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
+        let is_of_text = |kind| matches!(kind, AssumptionKind::Text | AssumptionKind::External);
+        let of_text = kernel.assumptions.iter().filter(|assumption| is_of_text(assumption.kind));
         return Relied { clause: String::new(), rest: assumption_words(&of_text.cloned().collect::<Vec<_>>(), detail) };
     }
     if kernel.race != Race::RaceFree {
@@ -127,7 +128,9 @@ fn launches_in(places: &[Span], sources: &SourceMap) -> String {
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
 fn assumption_words(assumptions: &[Assumption], detail: Detail) -> Option<String> {
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
-    let is_told = |assumption: &&Assumption| matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::Other);
+    let is_told = |assumption: &&Assumption| {
+        matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::External | AssumptionKind::Other)
+    };
     let mut words: Vec<String> = assumptions.iter().filter(is_told).map(|assumption| assumption.text.clone()).collect();
     let wraps: Vec<&Assumption> = of_kind(AssumptionKind::NoUnsignedWrap).collect();
     match wraps.as_slice() {
