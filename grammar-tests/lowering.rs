@@ -560,7 +560,7 @@ fn inline_assembly_that_computes_is_harmless_and_the_rest_is_not() {
         ],
     );
     check(
-        "__global__ void k(int *a) { asm volatile(\"red.global.add.u32 [%0], 1;\" :: \"l\"(a)); }",
+        "__global__ void k(int *a) { asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 1;\" :: \"l\"(a)); }",
         &["unsupported \"inline assembly that may touch memory or other threads\""],
     );
 }

@@ -28,7 +28,7 @@ const TYPES_OF_THE_KERNEL: &str = "enum E { e0, e1 }; enum class C : int { c0, c
 
 /// A kernel that is decided by `seed`.
 pub(super) fn kernel(seed: u64) -> String {
-    Maker::kernel(seed, TYPES_OF_THE_KERNEL, 12, |maker, piece| match piece {
+    Maker::kernel(seed, TYPES_OF_THE_KERNEL, 13, |maker, piece| match piece {
         0 => maker.references(),
         1 => maker.types(),
         2 => maker.methods(),
@@ -40,6 +40,7 @@ pub(super) fn kernel(seed: u64) -> String {
         8 => maker.dependent_names(),
         9 => maker.bit_fields(),
         10 => maker.literals(),
+        11 => maker.special_references(),
         _ => maker.deduced(),
     })
 }
@@ -239,6 +240,37 @@ impl Maker {
             .expect("text");
         for _ in 0..3 {
             let forms = ["%", "c%", "&%", "&c%", "b%", "d%", "e%", "&e%", "e0", "C::c1", "1ll", "'a'", "1.0", "&b%"];
+            let argument = self.dice.pick(&forms).replace('%', &x);
+            self.write(&format!("{f}({argument})"));
+        }
+    }
+
+    /// Function templates that take by value and by reference, of which those of one set are never equal for an argument.
+    fn special_references(&mut self) {
+        let (f, x) = (self.name("f"), self.name("x"));
+        let set: &[&str] = self.dice.pick(&[
+            &["X", "const B<X> &", "X *"] as &[&str],
+            &["X", "B<X> &", "B<X> &&"],
+            &["const X &", "X *", "B<X>"],
+            &["const X &", "const B<X> &", "X *"],
+            &["const X &", "X &"],
+            &["const X &", "X &&"],
+            &["const B<X> &", "B<X> &", "X &&"],
+            &["X &", "const X &", "const B<X> &", "B<X *> &"],
+        ]);
+        for param in set {
+            let number = self.number();
+            writeln!(self.before, "template<class X> __device__ int {f}({param}) {{ return {number}; }}")
+                .expect("text");
+        }
+        writeln!(
+            self.body,
+            "  int {x} = n, *p{x} = &{x}; const int c{x} = m; B<int> b{x}{{n}}; const B<int> cb{x}{{n}}; B<int *> d{x}{{&{x}}};"
+        )
+        .expect("text");
+        let forms =
+            ["%", "c%", "p%", "&%", "&c%", "b%", "cb%", "d%", "1", "1.0", "B<int>{1}", "static_cast<B<int> &&>(b%)"];
+        for _ in 0..4 {
             let argument = self.dice.pick(&forms).replace('%', &x);
             self.write(&format!("{f}({argument})"));
         }

@@ -58,7 +58,12 @@ impl fmt::Display for Problem {
 /// What a file has that can be used, and what is wrong with the rest.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    stand_ins: Vec<(Vec<GlobMatcher>, StandIn)>,
+    /// The path that is shown.
+    path: PathBuf,
+    /// The whole file.
+    text: Arc<str>,
+    /// Which headers are meant, and where what is read instead stands.
+    stand_ins: Vec<(Vec<GlobMatcher>, Range<usize>)>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -67,13 +72,22 @@ impl Model {
     pub(super) fn stand_in(&self, header: &str) -> Option<StandIn> {
         let plain = header.trim_start_matches("./");
         let is_meant = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| pattern.is_match(plain));
-        self.stand_ins.iter().find(|(patterns, _)| is_meant(patterns)).map(|(_, stand_in)| stand_in.clone())
+        let number = self.stand_ins.iter().position(|(patterns, _)| is_meant(patterns))?;
+        let text = in_place(&self.text, &self.stand_ins[number].1);
+        Some(StandIn { path: self.path.clone(), number, text })
+    }
+
+    /// The headers that are meant, as they are written.
+    #[cfg(test)]
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.stand_ins.iter().flat_map(|(patterns, _)| patterns).map(|pattern| pattern.glob().glob())
     }
 }
 
 /// Reads the text of a file.
 pub(super) fn read(path: &Path, text: &str) -> Model {
-    let mut reader = Reader { path, text, model: Model::default() };
+    let model = Model { path: path.to_path_buf(), text: Arc::from(text), ..Model::default() };
+    let mut reader = Reader { path, text, model };
     match DeTable::parse(text) {
         Ok(table) => reader.file(table.get_ref()),
         Err(error) => reader.complain(error.span().unwrap_or(0..0), error.message()),
@@ -105,8 +119,8 @@ impl Reader<'_> {
         }
         match table.get("stand-in").map(|all| (all.get_ref(), all.span())) {
             Some((DeValue::Array(all), _)) => {
-                for (number, each) in all.iter().enumerate() {
-                    match self.stand_in(each, number) {
+                for each in all.iter() {
+                    match self.stand_in(each) {
                         Ok(stand_in) => self.model.stand_ins.push(stand_in),
                         Err((range, message)) => self.complain(range, message),
                     }
@@ -137,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    fn stand_in(&mut self, each: &Spanned<DeValue<'_>>, number: usize) -> Result<(Vec<GlobMatcher>, StandIn), Wrong> {
+    fn stand_in(&mut self, each: &Spanned<DeValue<'_>>) -> Result<(Vec<GlobMatcher>, Range<usize>), Wrong> {
         let DeValue::Table(table) = each.get_ref() else {
             return Err((each.span(), "stand-in: tables are wanted, each of which [[stand-in]] begins".to_owned()));
         };
@@ -156,12 +170,11 @@ impl Reader<'_> {
             }
         }
         let text = table.get("text").ok_or_else(|| (each.span(), "there is no `text` to read instead".to_owned()))?;
-        let text = self.in_place(text)?;
-        Ok((patterns, StandIn { path: self.path.to_path_buf(), number, text }))
+        Ok((patterns, self.place(text)?))
     }
 
-    /// The whole file, with white space in the place of everything but a text.
-    fn in_place(&self, text: &Spanned<DeValue<'_>>) -> Result<Arc<str>, Wrong> {
+    /// Where the inside of a text stands in the file.
+    fn place(&self, text: &Spanned<DeValue<'_>>) -> Result<Range<usize>, Wrong> {
         let at = text.span();
         let written = self.text.get(at.clone()).unwrap_or_default();
         let is_quoted = written.starts_with(QUOTES) && written.ends_with(QUOTES) && written.len() >= 2 * QUOTES.len();
@@ -169,13 +182,16 @@ impl Reader<'_> {
             let message = format!("text: write it between {QUOTES} and {QUOTES}, so that it stands as it is read");
             return Err((at, message));
         }
-        let inner = at.start + QUOTES.len()..at.end - QUOTES.len();
-        let blank = |part: &str| -> String {
-            part.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }).collect()
-        };
-        let (before, after) = (&self.text[..inner.start], &self.text[inner.end..]);
-        Ok([blank(before).as_str(), &self.text[inner], blank(after).as_str()].concat().into())
+        Ok(at.start + QUOTES.len()..at.end - QUOTES.len())
     }
+}
+
+/// A file with white space in the place of everything but one text.
+fn in_place(file: &str, text: &Range<usize>) -> Arc<str> {
+    let blank = |part: &str| -> String {
+        part.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }).collect()
+    };
+    [blank(&file[..text.start]).as_str(), &file[text.clone()], blank(&file[text.end..]).as_str()].concat().into()
 }
 
 /// A pattern of names as directives have them: `*` stops at `/`, `**` does not.

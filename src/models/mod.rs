@@ -3,7 +3,7 @@
 //! A model is a file of `raceproof.models` ([`file`]), which says for which names of headers its text stands in. Those of the
 //! program itself come last: a user's model precedes them, and what is given by hand precedes what lies beside a project.
 //!
-//! Guarantees: what a model stands in for hangs on the files of models alone, which are read again whenever they are asked for, and
+//! Guarantees: what a model stands in for hangs on the files of models alone, as they are whenever they are asked for, and
 //! every answer is recorded with its question ([`crate::source::dependencies`]). What is wrong with a file costs that part
 //! of it, and nothing else.
 //!
@@ -13,12 +13,12 @@ mod file;
 
 pub use file::Problem;
 
-use crate::source::dependencies::{Dependency, Question, record};
+use crate::source::dependencies::{Dependency, Question, Stamp, record};
 use crate::source::disk;
 use crate::source::fingerprint::Fingerprint;
 use crate::source::headers::root_around;
 use file::Model;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -26,11 +26,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub const DIRECTORY: &str = "raceproof.models";
 /// A directory with a file of settings may have models, too.
 const SETTINGS: &str = "raceproof.toml";
-/// The models that are a part of the program, by what is shown of their place.
-const SHIPPED: [(&str, &str); 2] = [
-    ("raceproof.models/glm.toml", include_str!("../../raceproof.models/glm.toml")),
-    ("raceproof.models/pytorch.toml", include_str!("../../raceproof.models/pytorch.toml")),
+/// The models that are a part of the program.
+const SHIPPED: [Shipped; 2] = [
+    Shipped {
+        path: "raceproof.models/glm.toml",
+        below: &["glm/"],
+        text: include_str!("../../raceproof.models/glm.toml"),
+    },
+    Shipped {
+        path: "raceproof.models/pytorch.toml",
+        below: &["ATen/", "THC/", "c10/", "torch/"],
+        text: include_str!("../../raceproof.models/pytorch.toml"),
+    },
 ];
+
+/// A model that is a part of the program: parsed only where it is asked for, since most that look for a header in vain look for
+/// that of another library.
+struct Shipped {
+    /// What is shown of its place.
+    path: &'static str,
+    /// What the names of all of its headers begin with.
+    below: &'static [&'static str],
+    text: &'static str,
+}
 
 /// The models of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,29 +77,27 @@ impl Models {
     /// What stands in for a header that was not found, in a unit.
     pub fn find(&self, header: &str, unit: &Path) -> Option<StandIn> {
         let own = self.of_unit(unit);
-        own.iter().map(|model| &**model).chain(shipped()).find_map(|model| model.stand_in(header))
+        own.iter().find_map(|file| file.model.stand_in(header)).or_else(|| shipped(header))
     }
 
     /// What is wrong with the files that a unit is read with.
     pub fn problems(&self, unit: &Path) -> Vec<Problem> {
-        self.of_unit(unit).iter().flat_map(|model| model.problems.clone()).collect()
+        self.of_unit(unit).iter().flat_map(|file| file.model.problems.clone()).collect()
     }
 
     /// The models that a unit is read with, as they are now: as long as that is the same, so is all that is found.
     pub fn answer(&self, unit: &Path) -> Fingerprint {
-        Fingerprint::of_value(&self.texts(unit))
+        answer(&self.files(unit))
     }
 
-    fn of_unit(&self, unit: &Path) -> Vec<Arc<Model>> {
-        let texts = self.texts(unit);
-        let question = || Question::Models { unit: unit.to_path_buf() };
-        record(|| Dependency::Answer(question(), Fingerprint::of_value(&texts)));
-        texts.into_iter().map(|(path, text)| parsed(path, text)).collect()
+    fn of_unit(&self, unit: &Path) -> Vec<Arc<Known>> {
+        let files = self.files(unit);
+        record(|| Dependency::Answer(Question::Models { unit: unit.to_path_buf() }, answer(&files)));
+        files
     }
 
-    /// The files of users' models and their texts, the first first.
-    fn texts(&self, unit: &Path) -> Vec<(PathBuf, String)> {
-        let here = std::env::current_dir().unwrap_or_default();
+    /// The files of users' models, the first first.
+    fn files(&self, unit: &Path) -> Vec<Arc<Known>> {
         let mut files: Vec<PathBuf> = Vec::new();
         for directory in self.directories(unit) {
             let inside = std::fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -90,9 +106,7 @@ impl Models {
             inside.sort();
             files.extend(inside);
         }
-        let shown = |path: &PathBuf| path.strip_prefix(&here).unwrap_or(path).to_path_buf();
-        let text = |path: &PathBuf| disk::read(path).map(|bytes| disk::decode(&bytes)).unwrap_or_default();
-        files.iter().map(|path| (shown(path), text(path))).collect()
+        files.iter().filter_map(|path| known(path)).collect()
     }
 
     fn directories(&self, unit: &Path) -> Vec<PathBuf> {
@@ -111,23 +125,49 @@ impl Models {
     }
 }
 
-/// A file of a user, which is parsed again only where its text is another one.
-fn parsed(path: PathBuf, text: String) -> Arc<Model> {
-    type Parsed = Mutex<HashMap<PathBuf, (String, Arc<Model>)>>;
-    static PARSED: OnceLock<Parsed> = OnceLock::new();
-    let mut all = PARSED.get_or_init(Parsed::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, model)) = all.get(&path).filter(|(known, _)| *known == text) {
-        return Arc::clone(model);
-    }
-    let model = Arc::new(file::read(&path, &text));
-    all.insert(path, (text, Arc::clone(&model)));
-    model
+/// A file of a user as it was read.
+struct Known {
+    /// Its path and its text.
+    is: Fingerprint,
+    model: Model,
 }
 
-/// The models of the program.
-fn shipped() -> &'static [Model] {
-    static MODELS: OnceLock<Vec<Model>> = OnceLock::new();
-    MODELS.get_or_init(|| SHIPPED.iter().map(|(path, text)| file::read(Path::new(path), text)).collect())
+fn answer(files: &[Arc<Known>]) -> Fingerprint {
+    Fingerprint::of_value(&files.iter().map(|file| file.is).collect::<Vec<_>>())
+}
+
+/// A file of a user as it is now, which is read again only where it may be another one: every header that is not found asks.
+/// A copy of a model of the program is that model, and none of a user.
+fn known(path: &Path) -> Option<Arc<Known>> {
+    type Read = Mutex<BTreeMap<PathBuf, (Stamp, Option<Arc<Known>>)>>;
+    static READ: Read = Mutex::new(BTreeMap::new());
+    // Before it is read: whoever changes it in between leaves a stamp that is no longer true.
+    let stamp = Stamp::of(path).filter(Stamp::is_steady);
+    let mut all = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = all.get(path).filter(|(of_before, _)| stamp == Some(*of_before)) {
+        return known.clone();
+    }
+    let text = std::fs::read(path).map(|bytes| disk::decode(&bytes)).unwrap_or_default();
+    let is_shipped = SHIPPED.iter().any(|shipped| shipped.text == text);
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = path.strip_prefix(here).unwrap_or(path);
+    let known = (!is_shipped)
+        .then(|| Arc::new(Known { is: Fingerprint::of_value(&(shown, &text)), model: file::read(shown, &text) }));
+    if let Some(stamp) = stamp {
+        all.insert(path.to_path_buf(), (stamp, known.clone()));
+    }
+    known
+}
+
+/// What the program itself has in the place of a header.
+fn shipped(header: &str) -> Option<StandIn> {
+    static MODELS: [OnceLock<Model>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
+    let plain = header.trim_start_matches("./");
+    let asked = SHIPPED.iter().zip(&MODELS).filter(|(shipped, _)| shipped.below.iter().any(|it| plain.starts_with(it)));
+    let model = |(shipped, model): (&Shipped, &'static OnceLock<Model>)| {
+        model.get_or_init(|| file::read(Path::new(shipped.path), shipped.text)).stand_in(header)
+    };
+    asked.map(model).find_map(|found| found)
 }
 
 #[cfg(test)]
@@ -143,7 +183,12 @@ mod tests {
 
     #[test]
     fn shipped_models_have_no_problems() {
-        assert!(shipped().iter().all(|model| model.problems.is_empty()), "{:?}", shipped());
+        for Shipped { path, below, text } in SHIPPED {
+            let model = file::read(Path::new(path), text);
+            assert!(model.problems.is_empty(), "{:?}", model.problems);
+            let is_below = |pattern: &str| below.iter().any(|it| pattern.starts_with(it));
+            assert!(model.patterns().all(is_below), "{path}: {:?}", model.patterns().collect::<Vec<_>>());
+        }
         let stands_in = |header| Models::default().find(header, Path::new("/nowhere/k.cu")).map(|it| it.path);
         for header in ["torch/extension.h", "ATen/cuda/detail/TensorInfo.cuh", "c10/util/Half.h", "THC/THCAtomics.cuh"]
         {

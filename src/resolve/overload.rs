@@ -554,12 +554,21 @@ impl<'u> Resolver<'u> {
             && (!self.is_as_special(other, one) || one.before_pack > other.before_pack)
     }
 
-    /// Whether a template takes nothing that another does not: its parameters, made of types that are nothing else, fit those
-    /// of the other. What are no templates are equally special.
+    /// Whether a template takes nothing that another does not ([temp.deduct.partial]). What are no templates are equally special.
     fn is_as_special(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> bool {
         if !one.key.1 || !other.key.1 || std::ptr::eq(one.decl.syntax, other.decl.syntax) {
             return true;
         }
+        let (Some(there), Some(back)) = (self.taken_by(one, other), self.taken_by(other, one)) else { return false };
+        there
+            .iter()
+            .zip(&back)
+            .all(|((one, is_taken), (other, is_back))| *is_taken && !(*is_back && is_narrower_reference(*other, *one)))
+    }
+
+    /// The types of a template's parameters, made of types that are nothing else, and whether those of another one take them:
+    /// of references the objects, and without the outermost `const` (paragraphs 5 and 7).
+    fn taken_by(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> Option<Vec<(Written, bool)>> {
         let count = one.key.0.len() - 1;
         let params = self.records.own_template(one.decl);
         let values = self.placeholders(params);
@@ -576,10 +585,8 @@ impl<'u> Resolver<'u> {
         let found = self.complete_values(params, found, other.decl.scope);
         let scope = self.bind(other.decl.scope, params, &found);
         let rebuilt = self.first_types(other.decl, scope, count);
-        made.len() == rebuilt.len()
-            && made.iter().zip(&rebuilt).all(|(a, b)| {
-                a.ty == b.ty && a.is_reference == b.is_reference && (!a.is_reference || a.is_const == b.is_const)
-            })
+        let is_taken = |(made, rebuilt): (Written, &Written)| (made, made.ty == rebuilt.ty);
+        (made.len() == rebuilt.len()).then(|| made.into_iter().zip(&rebuilt).map(is_taken).collect())
     }
 
     /// The types of the parameters that so many arguments are for.
@@ -641,6 +648,14 @@ fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
 
 fn is_volatile(ty: &syntax::Type) -> bool {
     syntax::type_text(ty).split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "volatile")
+}
+
+/// Whether a reference of two that take the same is the more special one ([temp.deduct.partial] paragraph 9): one to what has a
+/// place beside one to what ends, then one to what is `const`.
+fn is_narrower_reference(one: Written, other: Written) -> bool {
+    let is_lvalue = |written: Written| written.binding != Some(Binding::Rvalue);
+    let key = |written: Written| (is_lvalue(written), written.is_const);
+    one.is_reference && other.is_reference && key(one) > key(other)
 }
 
 /// Whether no argument has a type, as in a kernel template that nothing instantiates.

@@ -34,7 +34,7 @@ __global__ void shuffled(int *a, int v) {
   a[from + threadIdx.x] = 0;
 }
 
-// flow: unknown
+// flow: invariant
 __global__ void assembled(int *a) {
   asm volatile("red.global.add.u32 [%0], 1;" ::"l"(a));
   a[threadIdx.x] = 0;
