@@ -319,7 +319,9 @@ impl Maker {
         let made = self.dice.pick(&["% y = n;", "% y(n);", "% y{n}; y = m;", "% z[2] = {n, %(m)}, y = z[0];"]);
         writeln!(self.body, "  {{ {} o[{}] = y.v; }}", made.replace('%', &k), self.written).expect("text");
         self.written += 1;
-        let (operators, objects): (_, &[&str]) = match self.dice.below(3) {
+        let kind = self.dice.below(4);
+        let (operators, objects): (_, &[&str]) = match kind {
+            3 => (["operator short() const", "operator double() const"], &["%", "c%", "Q{n}"]),
             0 => (["operator int()", "operator int() const"], &["%", "c%", "Q{n}", "s%"]),
             1 => (["operator int() &", "operator int() &&"], &["%", "Q{n}", "static_cast<Q &&>(%)"]),
             _ => (["explicit operator int() const", "operator long() const"], &["%", "c%", "Q{n}"]),
@@ -333,7 +335,9 @@ impl Maker {
         writeln!(self.body, "  {q} {x}{{n}}; const {q} c{x}{{m}}; const {q} &s{x} = {x};").expect("text");
         for _ in 0..3 {
             let object = self.dice.pick(objects).replace('%', &x).replace('Q', &q);
-            let form = self.dice.pick(&["static_cast<int>(%)", "% + 1", "int(%)", "-(%)"]);
+            // Of several numbers none is an operand more than the others.
+            let forms = ["static_cast<int>(%)", "int(%)", "% + 1", "-(%)"];
+            let form = self.dice.pick(if kind == 3 { &forms[..2] } else { &forms });
             self.write(&form.replace('%', &object));
         }
     }

@@ -8,8 +8,9 @@ use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::entities::FunctionDecl;
 use super::implicit::is_idle;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
+use super::ranks::Fit;
 use super::record_layout::{Part, PartKind};
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax;
 
 /// Elements of an array of objects that are made one by one in an expression.
@@ -25,7 +26,7 @@ pub(super) enum Asked {
 }
 
 impl<'u> Resolver<'u> {
-    /// A call of a record's conversion operator to a type, or of its only one to another number.
+    /// A call of a record's conversion operator to a type, or of that whose number becomes it best ([over.match.user]).
     pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, asked: Asked, span: Span) -> Option<Expr> {
         let mut operators = self.conversion_operators(value.ty);
         if asked == Asked::Nobody {
@@ -34,11 +35,8 @@ impl<'u> Resolver<'u> {
         self.retain_fitting(&mut operators, value);
         let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
             operators.iter().copied().filter(|&(_, ty)| self.types.plain(ty) == self.types.plain(to)).collect();
-        if let ([only], true) = (operators.as_slice(), same.is_empty())
-            && self.types.is_arithmetic(only.1)
-            && self.types.is_arithmetic(to)
-        {
-            same = vec![*only];
+        if same.is_empty() && self.types.is_arithmetic(to) {
+            same.extend(self.best_for_number(&operators, to));
         }
         let first = same.first()?.1;
         let decls: Vec<FunctionDecl<'u>> = same.iter().map(|&(decl, _)| decl).collect();
@@ -54,6 +52,36 @@ impl<'u> Resolver<'u> {
         let call = self.function_call(&decls, None, Some(value.clone()), Vec::new(), span);
         let call = self.load(call);
         Some(if self.types.plain(first) == self.types.plain(to) { call } else { self.convert(call, to) })
+    }
+
+    /// The conversion operator whose number becomes another one best. What gives an object of a class is none of them: a second
+    /// conversion would have to follow.
+    fn best_for_number(
+        &self,
+        operators: &[(FunctionDecl<'u>, TypeId)],
+        to: TypeId,
+    ) -> Option<(FunctionDecl<'u>, TypeId)> {
+        let gives_number =
+            |&&(_, ty): &&(FunctionDecl<'u>, TypeId)| self.types.is_arithmetic(ty) && !self.is_short_float(ty);
+        let numbers: Vec<_> = operators.iter().filter(gives_number).copied().collect();
+        if let [only] = numbers.as_slice() {
+            return Some(*only);
+        }
+        let fits: Vec<Option<Fit>> =
+            numbers.iter().map(|&(_, ty)| self.fit_of_numbers(ty, self.types.plain(to))).collect();
+        let is_best = |at: &usize| {
+            let beats = |rival: &Option<Fit>| match (&fits[*at], rival) {
+                (Some(fit), Some(rival)) => fit.is_better_than(rival),
+                (fit, _) => fit.is_some(),
+            };
+            fits.iter().enumerate().all(|(other, rival)| other == *at || beats(rival))
+        };
+        (0..numbers.len()).find(is_best).map(|at| numbers[at])
+    }
+
+    /// Half precision of CUDA and HIP, which is a class there.
+    fn is_short_float(&self, ty: TypeId) -> bool {
+        self.language == Language::Cuda && matches!(self.types[self.types.plain(ty)], Type::Float { width: 16 })
     }
 
     /// The conversion operators that take an object without being asked for.
@@ -145,7 +173,8 @@ impl<'u> Resolver<'u> {
         Some(self.unsupported_with(span, reason, vec![source.clone()]))
     }
 
-    /// An operand of a built-in operator: a record that converts to one built-in type alone is converted to it.
+    /// An operand of a built-in operator: a record that converts to one built-in type alone is converted to it. Classes are no
+    /// built-in types, but what stands for all that half precision can do.
     pub(super) fn built_in_operand(&mut self, value: Expr, span: Span) -> Expr {
         let loaded = self.load(value.clone());
         if let Some(held) = self.atomic_load(&loaded) {
@@ -155,6 +184,9 @@ impl<'u> Resolver<'u> {
             self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.types.plain(ty)).collect();
         types.sort();
         types.dedup();
+        if types.iter().any(|&ty| !self.is_short_float(ty)) {
+            types.retain(|&ty| !self.is_short_float(ty));
+        }
         match types.as_slice() {
             &[only] if self.types.is_pointer(only) || self.types.is_arithmetic(only) => {
                 self.conversion_call(&value, only, Asked::Nobody, span).unwrap_or(value)

@@ -6,7 +6,7 @@
 //! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
-use super::entities::{Entity, Found, FunctionDecl, TemplateValue};
+use super::entities::{Entity, Found, FunctionDecl, ScopeId, TemplateValue};
 use super::packs::{before_pack, has_pack};
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -81,9 +81,22 @@ impl<'u> Resolver<'u> {
                 return None;
             }
         }
-        let Candidate { key: (_, is_template, _), decl, values, .. } = candidates.swap_remove(best);
+        let Candidate { key: (fits, is_template, _), decl, values, .. } = candidates.swap_remove(best);
+        // A builtin of that name takes numbers as they are.
+        let is_made = fits.iter().skip(1).any(|fit| fit.rank == Rank::UserDefined);
+        if is_made && object.is_none() && self.is_beside_builtin(decl, args) {
+            return None;
+        }
         let chosen = Chosen { decl, values };
         if is_template { self.specialized(functions, chosen, template_args, args) } else { Some(chosen) }
+    }
+
+    /// Whether a function stands beside a builtin of its name that takes such arguments.
+    fn is_beside_builtin(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> bool {
+        let [segment] = decl.syntax.path.segments.as_slice() else { return false };
+        decl.scope == ScopeId(0)
+            && self.is_builtin(&segment.name.text)
+            && args.iter().all(|argument| self.types.is_arithmetic(self.types.plain(argument.ty)))
     }
 
     /// Whether methods of the left operand's class or functions outside of it are called for an operator
@@ -590,7 +603,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The types of the parameters that so many arguments are for.
-    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::entities::ScopeId, count: usize) -> Vec<Written> {
+    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: ScopeId, count: usize) -> Vec<Written> {
         let params = decl.syntax.params.iter().take(count);
         self.within(scope, |this| params.map(|param| this.param_type(param)).collect())
     }

@@ -300,7 +300,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    fn fit_of_numbers(&self, from: TypeId, to: TypeId) -> Option<Fit> {
+    pub(super) fn fit_of_numbers(&self, from: TypeId, to: TypeId) -> Option<Fit> {
         // Nothing becomes an enumeration by itself, and a scoped one becomes nothing.
         let converts = self.types.behind_enumeration(from).is_none_or(|(_, converts)| converts);
         if self.types.behind_enumeration(to).is_some() || !converts {

@@ -4,7 +4,7 @@ use super::{Converter, child_of, children};
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
-    self, AsideKind, BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Path, PathSegment, PostfixOp,
+    self, AsideKind, BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Name, Path, PathSegment, PostfixOp,
     TemplateArg, Type, TypeKind, UnaryOp, literals, words,
 };
 use tree_sitter::Node;
@@ -244,6 +244,13 @@ impl Converter<'_> {
         };
         let object = self.operand(node, "argument");
         let mut segments = self.path(field).segments;
+        if let [member] = segments.as_mut_slice()
+            && member.name.text == "operator"
+        {
+            let first = self.first(field);
+            let end = (first..).find(|at| matches!(self.spelling(*at), "(" | "")).unwrap_or(first + 1);
+            member.name = Name { text: self.conversion_name(first + 1), span: self.span_of(first..end) };
+        }
         match segments.pop() {
             Some(_) if !segments.is_empty() => ExprKind::Unsupported("member of a class that is named".into()),
             Some(member) if field.kind() != "destructor_name" => ExprKind::Member { object, arrow, member },

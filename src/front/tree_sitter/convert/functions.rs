@@ -58,6 +58,12 @@ impl Converter<'_> {
         }))
     }
 
+    /// `operator T *`, of which the type begins at a token: a pointer or reference stands between it and the parentheses.
+    pub(super) fn conversion_name(&self, first: usize) -> String {
+        let words = (first..).map(|at| self.spelling(at)).take_while(|word| !matches!(*word, "(" | ""));
+        format!("operator {}", words.collect::<Vec<_>>().join(" "))
+    }
+
     /// `operator T *() const`, named by its words: `operator T *`.
     fn conversion(
         &mut self,
@@ -73,11 +79,7 @@ impl Converter<'_> {
         let mut base = self.type_specifier(specifier);
         base.qualifiers.extend(self.qualifiers(node));
         let qualifiers = self.specifiers_before(node, qualifiers);
-        let start = self.first(specifier);
-        // A pointer or reference stands between the type and the parentheses.
-        let words: Vec<&str> =
-            (start..=self.last(declarator)).map(|at| self.spelling(at)).take_while(|word| *word != "(").collect();
-        let name = Name { text: format!("operator {}", words.join(" ")), span: self.span(specifier) };
+        let name = Name { text: self.conversion_name(self.first(specifier)), span: self.span(specifier) };
         let TypeKind::Function(result, params) = self.fold(declarator, base).ty.kind else {
             return ItemKind::Unsupported("conversion operator".into());
         };

@@ -6,6 +6,9 @@ use crate::source::Language;
 use crate::syntax::words::is_arithmetic_word;
 use std::ops::Range;
 
+/// The words of the type that a conversion is named by are not more.
+const MOST_WORDS: usize = 16;
+
 impl Rewriter<'_> {
     pub(super) fn word(&mut self, at: usize, text: &str) -> usize {
         if self.role(at) == Role::CastType {
@@ -150,6 +153,14 @@ impl Rewriter<'_> {
 
     /// `operator()`, `operator[]`: single words of the grammar.
     fn operator_name(&mut self, at: usize) -> usize {
+        // `x.operator T *()`: the grammar knows no member of that name.
+        if matches!(self.before(at), "." | "->")
+            && self.is_identifier(at + 1)
+            && let Some(arguments) = (at + 2..at + MOST_WORDS).find(|&next| self.text(next) == "(")
+        {
+            self.emit("name_", at);
+            return arguments;
+        }
         self.emit("operator", at);
         let joined = match (self.text(at + 1), self.text(at + 2)) {
             ("(", ")") => "()",
