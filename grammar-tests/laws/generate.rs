@@ -189,7 +189,7 @@ impl<'a> Generator<'a> {
         if depth.loops > 2 {
             return self.write(depth);
         }
-        let (start, cmp, bound, step) = match self.choose(5) {
+        let (start, cmp, bound, step) = match self.choose(6) {
             0 => (self.int(0), BinaryOp::Lt, self.bound(), (BinaryOp::Add, self.int(1))),
             1 => {
                 let (start, step) = (self.id(GeometryVar::ThreadIdx(Axis::X)), self.id(GeometryVar::BlockDim(Axis::X)));
@@ -197,7 +197,15 @@ impl<'a> Generator<'a> {
             }
             2 => (self.int(8), BinaryOp::Gt, self.int(0), (BinaryOp::Shr, self.int(1))),
             3 => (self.int(1), BinaryOp::Le, self.bound(), (BinaryOp::Mul, self.int(2))),
-            _ => (self.bound(), BinaryOp::Gt, self.int(0), (BinaryOp::Sub, self.int(1))),
+            4 => (self.bound(), BinaryOp::Gt, self.int(0), (BinaryOp::Sub, self.int(1))),
+            _ => {
+                // Some steps away, up or down: other loops with this test would not end.
+                let (start, by, turns) = (self.bound(), 1 + self.choose(2), self.choose(4));
+                let op = if self.choose(2) == 0 { BinaryOp::Add } else { BinaryOp::Sub };
+                let way = self.int(i128::from(by * turns));
+                let end = self.kernel.exprs.binary(op, start, way);
+                (start, BinaryOp::Ne, end, (op, self.int(i128::from(by))))
+            }
         };
         let body = self.block(2, inner);
         let step = Step { op: step.0, by: step.1 };

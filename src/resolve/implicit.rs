@@ -548,7 +548,7 @@ impl<'u> Resolver<'u> {
             let effects = (0..len).filter_map(|at| self.element_effect(what, of, &number(at), target, source, span));
             return effects.map(|effect| Stmt { kind: StmtKind::Expr(effect), span }).collect();
         }
-        let counter = self.range_counter(span);
+        let counter = self.hidden_variable("position", self.types.common.ulong, span);
         let object = || expr(ExprKind::Variable(counter), ty, span);
         let index = expr(ExprKind::Load(Box::new(object())), ty, span);
         let number = |value: u64| expr(ExprKind::Int(i128::from(value)), ty, span);

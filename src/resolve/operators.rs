@@ -74,8 +74,8 @@ impl<'u> Resolver<'u> {
                 self.unsupported_with(span, "address of a value".to_owned(), vec![object])
             }
             Op::Deref => {
-                let pointer = self.value(operand);
-                let mut object = self.deref(pointer);
+                let pointer = self.object(operand);
+                let mut object = self.pointed_at(pointer, span);
                 object.span = span;
                 object
             }
@@ -84,6 +84,18 @@ impl<'u> Resolver<'u> {
                 self.unary_value(op, operand, span)
             }
         }
+    }
+
+    /// `*` on a pointer, or on an object of a class that defines it.
+    pub(super) fn pointed_at(&mut self, pointer: Expr, span: Span) -> Expr {
+        if let Type::Record(_) = self.types[self.types.plain(pointer.ty)]
+            && let Some(result) = self.operator_call("operator*", vec![pointer.clone()], span)
+        {
+            return result;
+        }
+        let pointer = self.built_in_operand(pointer, span);
+        let pointer = self.load(pointer);
+        self.deref(pointer)
     }
 
     /// `+`, `-`, `~` and `!` on a value.

@@ -1,11 +1,14 @@
-//! `for (T x : a) …` over an array, as the loop over its elements that the language defines it to be.
+//! `for (T x : a) …` over an array, or over an object of a class with `begin` and `end`, as the loop that the language defines it
+//! to be ([stmt.ranged]).
 //!
-//! Deliberately absent: ranges that are objects with `begin` and `end`, and lists.
+//! Deliberately absent: `begin` and `end` that are functions outside of the class, lists, and objects that the loop would have
+//! to destroy.
 
 use super::context::{Resolver, expr};
 use super::conversion::has_effect;
 use super::entities::Entity;
-use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, Variable, VariableId};
+use super::operators::Step;
+use super::program::{BinaryOp, Expr, ExprKind, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId};
 use crate::source::Span;
 use crate::syntax;
 
@@ -18,7 +21,10 @@ impl<'u> Resolver<'u> {
         body: &'u syntax::Stmt,
         span: Span,
     ) -> StmtKind {
-        let array = self.expr(range);
+        let array = self.object(range);
+        if let Type::Record(record) = self.types[self.types.plain(array.ty)] {
+            return self.range_for_object(array, record, declared, body, span);
+        }
         let Type::Array { of, len: Some(len) } = self.types[array.ty] else {
             return self.unread_range(array);
         };
@@ -27,8 +33,8 @@ impl<'u> Resolver<'u> {
         if !is_whole || declared.name.text.is_empty() {
             return self.unread_range(array);
         }
-        let counter = self.range_counter(span);
         let ty = self.types.common.ulong;
+        let counter = self.hidden_variable("position", ty, span);
         let object = || expr(ExprKind::Variable(counter), ty, span);
         let index = || expr(ExprKind::Load(Box::new(object())), ty, span);
         let number = |value: i128| expr(ExprKind::Int(value), ty, span);
@@ -47,6 +53,67 @@ impl<'u> Resolver<'u> {
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Block(inner), span: body.span }),
         }
+    }
+
+    /// The loop from what `begin` gives to what `end` gives.
+    fn range_for_object(
+        &mut self,
+        range: Expr,
+        record: RecordId,
+        declared: &'u syntax::Variable,
+        body: &'u syntax::Stmt,
+        span: Span,
+    ) -> StmtKind {
+        let limits = ["begin", "end"].map(|name| self.methods(record, name));
+        let is_named = self.is_object(&range) && !has_effect(&range) && self.names_one_object(&range);
+        let is_kept = self.is_lvalue(&range) && !is_named;
+        let is_whole = limits.iter().all(|methods| !methods.is_empty());
+        if !is_whole || is_kept || declared.name.text.is_empty() || self.has_destructor(range.ty) {
+            return self.unread_range(range);
+        }
+        let mut out = Vec::new();
+        let range = if is_named {
+            range
+        } else {
+            let ty = self.types.plain(range.ty);
+            let value = self.implicit(range, ty, span);
+            self.held("range", value, span, &mut out)
+        };
+        let [first, end] = limits.map(|methods| {
+            let name = methods[0].syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
+            let limit = self.function_call(&methods, None, Some(range.clone()), Vec::new(), span);
+            let ty = self.types.plain(limit.ty);
+            let value = self.implicit(limit, ty, span);
+            self.held(name, value, span, &mut out)
+        });
+        if self.has_destructor(first.ty) || self.has_destructor(end.ty) {
+            return self.unread_range(range);
+        }
+        let differs = self.binary(syntax::BinaryOp::Ne, first.clone(), end, span);
+        let cond = self.truth(differs);
+        let step = self.step(first.clone(), Step { up: true, postfix: false }, span);
+        let element = self.pointed_at(first, span);
+        let mut inner = Vec::new();
+        self.in_block(|this| {
+            this.range_variable(declared, element, &mut inner);
+            this.stmt(body, &mut inner);
+        });
+        let kind = StmtKind::For {
+            init: None,
+            cond: Some(cond),
+            step: Some(step),
+            body: Box::new(Stmt { kind: StmtKind::Block(inner), span: body.span }),
+        };
+        out.push(Stmt { kind, span });
+        StmtKind::Block(out)
+    }
+
+    /// A variable that no program names, with a value.
+    fn held(&mut self, name: &str, value: Expr, span: Span, out: &mut Vec<Stmt>) -> Expr {
+        let ty = value.ty;
+        let variable = self.hidden_variable(name, ty, span);
+        out.push(Stmt { kind: StmtKind::Declare(variable, Some(value)), span });
+        expr(ExprKind::Variable(variable), ty, span)
     }
 
     /// Whether an object is the same wherever it is named so, whatever is assigned in between: `rows[i]` is not.
@@ -74,7 +141,9 @@ impl<'u> Resolver<'u> {
         self.miss();
         match range.kind {
             ExprKind::Unsupported(reason) => StmtKind::Unsupported(reason),
-            _ => StmtKind::Unsupported("range-based for loop over what is no array".to_owned()),
+            _ => StmtKind::Unsupported(
+                "range-based for loop over what is neither an array nor an object with `begin` and `end`".to_owned(),
+            ),
         }
     }
 
@@ -98,11 +167,11 @@ impl<'u> Resolver<'u> {
         out.push(Stmt { kind: StmtKind::Declare(variable, Some(value)), span });
     }
 
-    /// The number of the turn.
-    pub(super) fn range_counter(&mut self, span: Span) -> VariableId {
+    /// A variable of a loop that no program names.
+    pub(super) fn hidden_variable(&mut self, name: &str, ty: TypeId, span: Span) -> VariableId {
         self.variables.add(Variable {
-            name: "position".to_owned(),
-            ty: self.types.common.ulong,
+            name: name.to_owned(),
+            ty,
             storage: Storage::Local,
             is_reference: false,
             is_volatile: false,

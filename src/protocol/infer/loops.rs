@@ -2,6 +2,7 @@
 
 use super::exits;
 use super::induction::{self, Induction, Trial};
+use super::orders;
 use super::state::{Mode, Polarity, State, convert};
 use crate::calculus::{BinaryOp, Expr, ExprId, For, ScalarType, SiteId, Stmt, Test};
 use crate::protocol::{Carried, Guard, Loop, LoopId, Node, OpaqueId, Origin, Role};
@@ -17,6 +18,11 @@ pub(super) enum Head<'k> {
 
 /// Executes a loop and leaves the environment as it is after it.
 pub(super) fn execute(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId, nodes: &mut Vec<Node>) {
+    let ordered = match head {
+        Head::For(each) => orders::ordered(state, each),
+        Head::Test(_) => None,
+    };
+    let head = ordered.as_ref().map_or(head, Head::For);
     if let Head::For(each) = head {
         let start = state.evaluate(each.start);
         state.assign(each.var, start);

@@ -17,6 +17,7 @@ mod exits;
 pub(super) mod finish;
 mod induction;
 mod loops;
+mod orders;
 mod reasons;
 mod state;
 #[cfg(test)]
