@@ -540,7 +540,7 @@ impl Reader<'_> {
     }
 
     /// The first token at or after `from` that does not qualify a type.
-    fn find_word(&self, from: usize) -> usize {
+    pub(super) fn find_word(&self, from: usize) -> usize {
         let qualifies = |at: &usize| matches!(self.text(*at), "const" | "volatile");
         (from..self.output.tokens.len()).find(|at| !qualifies(at)).unwrap_or(from)
     }

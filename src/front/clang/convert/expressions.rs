@@ -9,7 +9,8 @@ use crate::front::clang::wire::Kind;
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
-    BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, PostfixOp, Type, TypeKind, UnaryOp, literals, words,
+    BinaryOp, CastKind, Designator, Expr, ExprKind, Fold, FoldOp, Name, PathSegment, PostfixOp, Type, TypeKind,
+    UnaryOp, literals, words,
 };
 use std::ops::Range;
 
@@ -116,6 +117,13 @@ impl Reader<'_> {
         self.eat("template");
         if self.next() == "~" {
             return Ok(ExprKind::Unsupported("destructor call".to_owned()));
+        }
+        // `x.operator T *()`: a name of several words.
+        if self.next() == "operator" && self.is_identifier(self.at + 1) {
+            let words = self.words(self.find_word(self.at + 1)..end);
+            let name = Name { text: format!("operator {words}"), span: self.span(self.at..end) };
+            let member = PathSegment { name, args: None };
+            return Ok(ExprKind::Member { object: self.operand(start..middle), arrow, member });
         }
         let mut path = self.path(end)?;
         let member = path.segments.pop().filter(|_| self.at == end && path.segments.is_empty()).ok_or(MISFIT)?;

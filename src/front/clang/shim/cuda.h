@@ -199,10 +199,10 @@ clock_t clock();
 long long clock64();
 unsigned long long globaltimer();
 template <class T> struct rp_identity { typedef T type; };
-#define RP_SHUFFLE(F) \
-  template <class T> T F(T, int, int = 32); \
-  template <class T> T F##_sync(unsigned, T, int, int = 32);
-RP_SHUFFLE(__shfl) RP_SHUFFLE(__shfl_up) RP_SHUFFLE(__shfl_down) RP_SHUFFLE(__shfl_xor)
+#define RP_SHUFFLE(F, LANE) \
+  template <class T> T F(T, LANE, int = 32); \
+  template <class T> T F##_sync(unsigned, T, LANE, int = 32);
+RP_SHUFFLE(__shfl, int) RP_SHUFFLE(__shfl_up, unsigned) RP_SHUFFLE(__shfl_down, unsigned) RP_SHUFFLE(__shfl_xor, int)
 #undef RP_SHUFFLE
 #define RP_REDUCE(F) template <class T> T F(unsigned, T);
 RP_REDUCE(__reduce_add_sync) RP_REDUCE(__reduce_min_sync) RP_REDUCE(__reduce_max_sync) RP_REDUCE(__reduce_and_sync)

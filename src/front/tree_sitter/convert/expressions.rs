@@ -249,7 +249,9 @@ impl Converter<'_> {
         {
             let first = self.first(field);
             let end = (first..).find(|at| matches!(self.spelling(*at), "(" | "")).unwrap_or(first + 1);
-            member.name = Name { text: self.conversion_name(first + 1), span: self.span_of(first..end) };
+            let is_type = |at: &usize| !matches!(self.spelling(*at), "const" | "volatile");
+            let named = (first + 1..end).find(is_type).unwrap_or(first + 1);
+            member.name = Name { text: self.conversion_name(named), span: self.span_of(first..end) };
         }
         match segments.pop() {
             Some(_) if !segments.is_empty() => ExprKind::Unsupported("member of a class that is named".into()),
