@@ -565,6 +565,59 @@ fn inline_assembly_that_computes_is_harmless_and_the_rest_is_not() {
     );
 }
 
+/// Inline PTX means what the functions of the language mean, for every operation, scope and address space.
+#[test]
+fn atomics_of_ptx_are_those_of_the_language() {
+    let operations = [
+        ("add.u32", "atomicAdd", "unsigned", "r"),
+        ("add.s32", "atomicAdd", "int", "r"),
+        ("add.u64", "atomicAdd", "unsigned long long", "l"),
+        ("min.s32", "atomicMin", "int", "r"),
+        ("min.u32", "atomicMin", "unsigned", "r"),
+        ("max.s32", "atomicMax", "int", "r"),
+        ("max.u64", "atomicMax", "unsigned long long", "l"),
+        ("and.b32", "atomicAnd", "unsigned", "r"),
+        ("or.b32", "atomicOr", "unsigned", "r"),
+        ("xor.b64", "atomicXor", "unsigned long long", "l"),
+        ("inc.u32", "atomicInc", "unsigned", "r"),
+        ("dec.u32", "atomicDec", "unsigned", "r"),
+        ("exch.b32", "atomicExch", "unsigned", "r"),
+        ("cas.b32", "atomicCAS", "unsigned", "r"),
+        ("cas.b64", "atomicCAS", "unsigned long long", "l"),
+    ];
+    let scopes = [("", ""), (".gpu", ""), (".cta", "_block"), (".sys", "_system")];
+    let atomics = |body: &str, ty: &str| -> Vec<String> {
+        let source =
+            format!("__global__ void k({ty} *a, {ty} *o, {ty} v) {{ {ty} x = 0; {body} o[threadIdx.x] = x; }}");
+        let printed = text::print(lowered(Language::Cuda, &source).last().expect("a kernel"));
+        let atomic = |line: &str| line.find("atomic ").map(|at| line[at..].to_owned());
+        printed.lines().filter_map(atomic).collect()
+    };
+    for (operation, function, ty, register) in operations {
+        let (name, _) = operation.split_once('.').expect("an operation and a type");
+        let is_exchange = name == "cas";
+        for (scope, suffix) in scopes {
+            let compared = if is_exchange { ", v" } else { "" };
+            let wanted = atomics(&format!("x = {function}{suffix}(&a[threadIdx.x]{compared}, v + 1);"), ty);
+            assert_eq!(wanted.len(), 1, "{function}{suffix}");
+            let place = "a + threadIdx.x";
+            for space in ["", ".global"] {
+                let (more, given) = match is_exchange {
+                    true => (", %3", format!("\"{register}\"(v), \"{register}\"(v + 1)")),
+                    false => ("", format!("\"{register}\"(v + 1)")),
+                };
+                let asm = format!(
+                    "asm volatile(\"atom.relaxed{scope}{space}.{operation} %0, [%1], %2{more};\" \
+                     : \"={register}\"(x) : \"l\"({place}), {given} : \"memory\");"
+                );
+                // A scope comes with an order.
+                let asm = if scope.is_empty() { asm.replace("atom.relaxed", "atom") } else { asm };
+                assert_eq!(atomics(&asm, ty), wanted, "{asm}");
+            }
+        }
+    }
+}
+
 #[test]
 fn counted_loops_need_a_fixed_bound_and_a_variable_of_their_own() {
     check(
