@@ -4,8 +4,8 @@
 //! that they use. Read by itself such a file holds names that nothing declares. Where something that a kernel
 //! reaches is therefore not understood, the file is read again as a part of a unit of the same run that includes it,
 //! and the kernels of the file are reported as that unit has them, if it has all of them; a note says so. So are those of a
-//! file that launches none, if one unit of the run includes it and launches them, and more of them are free of races
-//! then. Other verdicts that a file has by itself are kept.
+//! file that launches none, if one unit of the run includes it and launches them, and less is told of them then, and nothing
+//! else. Other verdicts that a file has by itself are kept.
 //!
 //! Deliberately absent: conditionals and macros around `#include` (a unit that turns out not to include the file
 //! has no kernels of it, and is passed over), and units that are not part of the run.
@@ -36,10 +36,11 @@ impl Units {
     /// Looks at the `#include "…"` lines of `files` and of the headers that they reach.
     pub(super) fn of(files: &[&Path], options: &Options) -> Units {
         let mut units = Units::default();
-        let mut scan = Scan { options, known: BTreeMap::new() };
         for &file in files {
             units.given.insert(normalized(file), file.to_path_buf());
         }
+        let places = units.given.keys().map(|path| (disk::absolute(path), path.clone())).collect();
+        let mut scan = Scan { options, places, known: BTreeMap::new() };
         for &file in files {
             let unit = normalized(file);
             for included in scan.reachable(&unit) {
@@ -96,15 +97,14 @@ impl Units {
     /// The report of a file, or the one that its kernels have for the launches of the only unit that includes it. Of
     /// several units each may launch them in its own way, and none speaks for all.
     fn as_launched(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
-        let racing = not_free(&own.report);
-        if own.launches || racing == 0 {
+        if own.launches || not_free(&own.report).is_empty() {
             return own;
         }
         let candidates = self.candidates(&own.report.path);
         let [unit] = candidates.as_slice() else { return own };
         let Ok(bytes) = disk::read_source(unit) else { return own };
         let other = check(unit, &disk::decode(&bytes));
-        if other.launches && not_free(&other.report) < racing && has_all(&other.report, &own.report) {
+        if other.launches && has_all(&other.report, &own.report) && alarms_less(&other.report, &own.report) {
             return adopted(own, other, unit, "the file itself launches none of them");
         }
         own
@@ -153,10 +153,27 @@ fn open_kernels(report: &FileReport) -> usize {
     report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown || !kernel.unknowns.is_empty()).count()
 }
 
-/// How many kernels are not shown to be free of races.
-fn not_free(report: &FileReport) -> usize {
+/// The kernels that are not shown to be free of races, whatever instances they have.
+fn not_free(report: &FileReport) -> BTreeSet<(u32, &str)> {
     let is_open = |kernel: &&KernelReport| kernel.race != Race::RaceFree || kernel.leaves_a_contract();
-    report.kernels.iter().filter(is_open).count()
+    report.kernels.iter().filter(is_open).map(|kernel| (kernel.line, kernel.name.as_str())).collect()
+}
+
+/// What is told of kernels, and on which lines.
+fn told(report: &FileReport) -> BTreeSet<(RuleId, u32, Option<u32>)> {
+    let line = |span| report.sources.start_position(span).line;
+    let findings = report.kernels.iter().flat_map(KernelReport::each_finding);
+    findings
+        .map(|finding| (finding.rule, line(finding.primary.span), finding.secondary.map(|it| line(it.span))))
+        .collect()
+}
+
+/// Whether one of two reports on the same kernels leaves out something that the other tells, and tells nothing else.
+fn alarms_less(one: &FileReport, other: &FileReport) -> bool {
+    let (open, told_of) = (not_free(one), told(one));
+    let (open_there, told_there) = (not_free(other), told(other));
+    let is_less = open.len() < open_there.len() || told_of.len() < told_there.len();
+    is_less && open.is_subset(&open_there) && told_of.is_subset(&told_there)
 }
 
 /// Whether every kernel of `own` stands in `other` too; a template may have other instances there.
@@ -167,6 +184,8 @@ fn has_all(other: &FileReport, own: &FileReport) -> bool {
 /// Finds what files include, each file once.
 struct Scan<'o> {
     options: &'o Options,
+    /// The inputs of the run by their absolute paths.
+    places: BTreeMap<PathBuf, PathBuf>,
     known: BTreeMap<PathBuf, Vec<PathBuf>>,
 }
 
@@ -193,7 +212,14 @@ impl Scan<'_> {
         let own = file.parent().map(Path::to_path_buf);
         let directories: Vec<PathBuf> = own.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
         let find = |name: &str| directories.iter().map(|at| normalized(&at.join(name))).find(|path| path.is_file());
-        let included: Vec<PathBuf> = disk::decode(&bytes).lines().filter_map(quoted_include).filter_map(find).collect();
+        // As units find what no directory leads to.
+        let seek = |name: &str| {
+            let path = self.options.headers.project.as_ref()?.find(name, file)?.path;
+            Some(self.places.get(&path).cloned().unwrap_or(path))
+        };
+        let names = disk::decode(&bytes);
+        let names = names.lines().filter_map(quoted_include);
+        let included: Vec<PathBuf> = names.filter_map(|name| find(name).or_else(|| seek(name))).collect();
         self.known.insert(file.to_path_buf(), included.clone());
         included
     }
@@ -208,6 +234,8 @@ fn quoted_include(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::driver::parallel::{Input, Unwatched, check_all};
+    use crate::source::headers::ProjectHeaders;
+    use std::sync::Arc;
 
     #[test]
     fn a_file_without_its_macros_is_judged_in_the_unit_that_includes_it() {
@@ -265,5 +293,42 @@ mod tests {
         assert_eq!(races(&[&kernel, &wide]), [free, racy]);
         // Two units launch it in two ways.
         assert_eq!(races(&[&kernel, &narrow, &wide]), [free, racy]);
+    }
+
+    /// A template strides by its parameter, which is the size of a block wherever it is launched.
+    #[test]
+    fn a_header_that_no_directory_leads_to_is_judged_for_the_instances_of_its_only_unit() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        write(".git/HEAD", "");
+        let header = write(
+            "common/stride.cuh",
+            "template <unsigned width> __global__ void stride(float *a) {\n\
+             for (int i = threadIdx.x; i < 2048; i += width)\n  a[blockIdx.x * 2048 + i] += 1; }\n",
+        );
+        let unit = write(
+            "cuda/stride.cu",
+            "#include \"stride.cuh\"\nvoid f(float *a, int n) {\n  switch (n) {\n\
+             case 256: stride<256><<<8, n>>>(a); break;\n  case 512: stride<512><<<8, n>>>(a); }\n}\n",
+        );
+        let options = || {
+            let mut options = Options::default();
+            options.headers.project = Some(Arc::new(ProjectHeaders::new(&[directory.path().to_path_buf()])));
+            options
+        };
+        let races = |files: &[&PathBuf]| {
+            let inputs: Vec<Input> = files.iter().map(|path| Input::File(path.to_path_buf())).collect();
+            let run = check_all(&inputs, &options(), &Unwatched);
+            let file = run.report.files.into_iter().find(|file| file.path == header).unwrap();
+            file.kernels.iter().map(|kernel| (kernel.race, kernel.leaves_a_contract())).collect::<Vec<_>>()
+        };
+        // By itself it is free under a contract.
+        assert_eq!(races(&[&header]), [(Race::RaceFree, true)]);
+        assert_eq!(races(&[&header, &unit]), [(Race::RaceFree, false); 2]);
     }
 }
