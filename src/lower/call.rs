@@ -35,7 +35,10 @@ impl Pass<'_> {
     pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
         let callee = &self.program.functions[function];
         if callee.body.is_none() {
-            return self.unknown_call((&callee.name, args, &Callee::Undefined(Vec::new())), call, Use::Needed);
+            let is_one_of_several = !callee.template_args.is_empty()
+                || self.program.functions.iter().any(|(other, it)| other != function && it.name == callee.name);
+            let which = if is_one_of_several { Callee::OneOfSeveral } else { Callee::Undefined(Vec::new()) };
+            return self.unknown_call((&callee.name, args, &which), call, Use::Needed);
         }
         let recursive = self.frames.iter().any(|frame| frame.function == function);
         if recursive || self.frames.len() > MAX_INLINE_DEPTH {
@@ -169,13 +172,36 @@ impl Pass<'_> {
         if !gives_number || !external::may_only_compute(name) || self.is_method_on_shared(args, by_name) {
             return false;
         }
+        // Of one name there is one function for each list of arguments.
+        if name.contains('<') {
+            return false;
+        }
         let mut arrays = Vec::new();
-        for (position, value) in values.iter().enumerate() {
-            if !by_name.contains(&position) && self.reach(value, &mut arrays) {
+        for (position, (value, arg)) in values.iter().zip(args).enumerate() {
+            let is_by_name = by_name.contains(&position);
+            if !self.is_whole_argument(value, arg, is_by_name) || !is_by_name && self.reach(value, &mut arrays) {
                 return false;
             }
         }
         arrays.is_empty()
+    }
+
+    /// Whether a function can reach nothing by an argument but the argument itself: a number, or a variable of the thread that
+    /// holds one. Other addresses may lead to further ones, and an object of a class may bring code. Objects of types that
+    /// nothing declares are handed over as values, too.
+    fn is_whole_argument(&self, value: &Value, arg: &Expr, is_by_name: bool) -> bool {
+        let Value::Pointer(pointer) = value else {
+            return !matches!(self.program.types[arg.ty], Type::Record(_) | Type::Array { .. });
+        };
+        let Some(ty) = self.layout.pointee(arg.ty) else { return false };
+        let is_number = match self.program.types[ty] {
+            Type::Vector { .. } => true,
+            Type::Pointer { .. } => false,
+            _ => self.layout.scalar(ty).is_some(),
+        };
+        matches!(&pointer.base, Base::Unknown(reason) if *reason == STRING)
+            || matches!(self.program.types[ty], Type::Unknown(_))
+            || is_number && (is_by_name || is_address_of_variable(arg))
     }
 
     /// Whether it is called on an object of a type that nothing declares and that a parameter of the kernel has: that may hold
@@ -241,7 +267,14 @@ impl Pass<'_> {
                 self.clobber_value(value, &reason, call.span);
             }
         }
-        if args.is_empty() || external::may_differ(name) {
+        // What it reads behind an address is none of the values that are known.
+        let reads_behind = |(position, value): (usize, &Value)| {
+            let behind = self.layout.pointee(args[position].ty).map(|ty| &self.program.types[ty]);
+            let is_given = !by_name.contains(&position) && is_address_of_variable(&args[position]);
+            is_given && matches!(value, Value::Pointer(_)) && !matches!(behind, Some(Type::Unknown(_)))
+        };
+        let reads_more = values.iter().enumerate().any(reads_behind);
+        if args.is_empty() || reads_more || external::may_differ(name) {
             return self.unknown_value(call.ty, &reason, call.span);
         }
         self.function_value(&Function::from(name), &known, call.ty)
@@ -363,4 +396,9 @@ impl Pass<'_> {
         self.unsupported(call.span, reason);
         self.unknown_value(call.ty, &havoc, call.span)
     }
+}
+
+/// `&x` of a variable.
+fn is_address_of_variable(arg: &Expr) -> bool {
+    matches!(&arg.kind, ExprKind::AddressOf(object) if matches!(object.kind, ExprKind::Variable(_)))
 }
