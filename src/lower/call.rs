@@ -193,7 +193,13 @@ impl Pass<'_> {
         let Value::Pointer(pointer) = value else {
             return !matches!(self.program.types[arg.ty], Type::Record(_) | Type::Array { .. });
         };
-        let Some(ty) = self.layout.pointee(arg.ty) else { return false };
+        let targets = match &pointer.base {
+            Base::Target(target) => std::slice::from_ref(target),
+            Base::OneOf { targets, .. } => targets.as_slice(),
+            Base::Unknown(_) => &[],
+        };
+        let is_code = targets.iter().any(|target| matches!(self.facts.key(*target), Target::Function(_)));
+        let Some(ty) = self.layout.pointee(arg.ty).filter(|_| !is_code) else { return false };
         let is_number = match self.program.types[ty] {
             Type::Vector { .. } => true,
             Type::Pointer { .. } => false,
