@@ -179,19 +179,24 @@ impl Pass<'_> {
         let mut arrays = Vec::new();
         for (position, (value, arg)) in values.iter().zip(args).enumerate() {
             let is_by_name = by_name.contains(&position);
-            if !self.is_whole_argument(value, arg, is_by_name) || !is_by_name && self.reach(value, &mut arrays) {
+            let is_whole = match self.reached_by(value, arg) {
+                Reached::Itself => true,
+                Reached::Number => is_by_name || is_address_of_variable(arg),
+                Reached::More => false,
+            };
+            if !is_whole || !is_by_name && self.reach(value, &mut arrays) {
                 return false;
             }
         }
         arrays.is_empty()
     }
 
-    /// Whether a function can reach nothing by an argument but the argument itself: a number, or a variable of the thread that
-    /// holds one. Other addresses may lead to further ones, and an object of a class may bring code. Objects of types that
-    /// nothing declares are handed over as values, too.
-    fn is_whole_argument(&self, value: &Value, arg: &Expr, is_by_name: bool) -> bool {
+    /// What a function can reach by an argument. Addresses may lead to further ones, and an object of a class may bring code.
+    /// Objects of types that nothing declares are handed over as values, too.
+    fn reached_by(&self, value: &Value, arg: &Expr) -> Reached {
         let Value::Pointer(pointer) = value else {
-            return !matches!(self.program.types[arg.ty], Type::Record(_) | Type::Array { .. });
+            let is_more = matches!(self.program.types[arg.ty], Type::Record(_) | Type::Array { .. });
+            return if is_more { Reached::More } else { Reached::Itself };
         };
         let targets = match &pointer.base {
             Base::Target(target) => std::slice::from_ref(target),
@@ -199,15 +204,18 @@ impl Pass<'_> {
             Base::Unknown(_) => &[],
         };
         let is_code = targets.iter().any(|target| matches!(self.facts.key(*target), Target::Function(_)));
-        let Some(ty) = self.layout.pointee(arg.ty).filter(|_| !is_code) else { return false };
+        let Some(ty) = self.layout.pointee(arg.ty).filter(|_| !is_code) else { return Reached::More };
         let is_number = match self.program.types[ty] {
             Type::Vector { .. } => true,
             Type::Pointer { .. } => false,
             _ => self.layout.scalar(ty).is_some(),
         };
-        matches!(&pointer.base, Base::Unknown(reason) if *reason == STRING)
-            || matches!(self.program.types[ty], Type::Unknown(_))
-            || is_number && (is_by_name || is_address_of_variable(arg))
+        let is_string = matches!(&pointer.base, Base::Unknown(reason) if *reason == STRING);
+        match is_string || matches!(self.program.types[ty], Type::Unknown(_)) {
+            true => Reached::Itself,
+            false if is_number => Reached::Number,
+            false => Reached::More,
+        }
     }
 
     /// Whether it is called on an object of a type that nothing declares and that a parameter of the kernel has: that may hold
@@ -402,6 +410,16 @@ impl Pass<'_> {
         self.unsupported(call.span, reason);
         self.unknown_value(call.ty, &havoc, call.span)
     }
+}
+
+/// What a function can reach by an argument.
+enum Reached {
+    /// The argument itself.
+    Itself,
+    /// A number behind an address.
+    Number,
+    /// What may hang on more than the argument.
+    More,
 }
 
 /// `&x` of a variable.
