@@ -1,12 +1,12 @@
 //! `for (T x : a) …` over an array, or over an object of a class with `begin` and `end`, as the loop that the language defines it
 //! to be ([stmt.ranged]).
 //!
-//! Deliberately absent: `begin` and `end` that are functions outside of the class, lists, and objects that the loop would have
-//! to destroy.
+//! Deliberately absent: `begin` and `end` that are functions outside of the class, or of which an object that a function gives
+//! has several, lists, and objects that the loop would have to destroy.
 
 use super::context::{Resolver, expr};
 use super::conversion::has_effect;
-use super::entities::Entity;
+use super::entities::{Entity, FunctionDecl};
 use super::operators::Step;
 use super::program::{BinaryOp, Expr, ExprKind, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId};
 use crate::source::Span;
@@ -67,7 +67,9 @@ impl<'u> Resolver<'u> {
         let limits = ["begin", "end"].map(|name| self.methods(record, name));
         let is_named = self.is_object(&range) && !has_effect(&range) && self.names_one_object(&range);
         let is_kept = self.is_lvalue(&range) && !is_named;
-        let is_whole = limits.iter().all(|methods| !methods.is_empty());
+        // Whether what a function gives is constant is not always known, and chooses between two.
+        let is_sure = |methods: &Vec<FunctionDecl<'u>>| methods.len() == 1 || is_named && !methods.is_empty();
+        let is_whole = limits.iter().all(is_sure);
         if !is_whole || is_kept || declared.name.text.is_empty() || self.has_destructor(range.ty) {
             return self.unread_range(range);
         }
@@ -142,7 +144,8 @@ impl<'u> Resolver<'u> {
         match range.kind {
             ExprKind::Unsupported(reason) => StmtKind::Unsupported(reason),
             _ => StmtKind::Unsupported(
-                "range-based for loop over what is neither an array nor an object with `begin` and `end`".to_owned(),
+                "range-based for loop over what is neither an array nor an object whose `begin` and `end` are known"
+                    .to_owned(),
             ),
         }
     }
