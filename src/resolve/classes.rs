@@ -36,6 +36,12 @@ impl<'u> Resolver<'u> {
         let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
             operators.iter().copied().filter(|&(_, ty)| self.types.plain(ty) == self.types.plain(to)).collect();
         if same.is_empty() && self.types.is_arithmetic(to) {
+            if !operators.is_empty() && self.has_conversion_template(value.ty) {
+                // An instance of the template would give that very type.
+                let (from, to) = (self.type_name(value.ty), self.type_name(to));
+                let reason = format!("which of several conversions of {from} gives {to}");
+                return Some(self.unsupported_with(span, reason, vec![value.clone()]));
+            }
             same.extend(self.best_for_number(&operators, to));
         }
         let first = same.first()?.1;
@@ -201,8 +207,14 @@ impl<'u> Resolver<'u> {
         types.iter().any(|&ty| self.types.is_pointer(ty) || self.types.is_arithmetic(ty))
     }
 
-    /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
-    fn conversion_operators(&mut self, from: TypeId) -> Vec<(FunctionDecl<'u>, TypeId)> {
+    /// Whether some conversion of a record is a template, of which there is an instance for each type.
+    fn has_conversion_template(&mut self, from: TypeId) -> bool {
+        let functions = self.conversion_functions(from);
+        functions.into_iter().any(|decl| !self.records.own_template(decl).is_empty())
+    }
+
+    /// The functions that convert a record, its own and those of its bases.
+    fn conversion_functions(&mut self, from: TypeId) -> Vec<FunctionDecl<'u>> {
         let Type::Record(record) = self.types[from] else {
             return Vec::new();
         };
@@ -220,7 +232,12 @@ impl<'u> Resolver<'u> {
         }
         names.sort();
         names.dedup();
-        let mut operators: Vec<FunctionDecl<'u>> = names.iter().flat_map(|name| self.methods(record, name)).collect();
+        names.iter().flat_map(|name| self.methods(record, name)).collect()
+    }
+
+    /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
+    fn conversion_operators(&mut self, from: TypeId) -> Vec<(FunctionDecl<'u>, TypeId)> {
+        let mut operators = self.conversion_functions(from);
         // Types here do not know `const`, for which C++ has two operators side by side.
         operators.sort_by_key(|decl| decl.syntax.is_const);
         let mut found = Vec::new();
