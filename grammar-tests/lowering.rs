@@ -565,6 +565,19 @@ fn inline_assembly_that_computes_is_harmless_and_the_rest_is_not() {
     );
 }
 
+/// CUDA declares `min` for each type that computes as it is: a template beside it is called for the others.
+#[test]
+fn templates_beside_builtins_are_called_where_no_builtin_takes_the_types() {
+    check(
+        "template <class T> __device__ T min(T a, T b) { return a + 0 * b; }
+         __global__ void k(int *out, short s) { int i = threadIdx.x; out[min(i, 0)] = i; out[min(s, s)] = 1; }",
+        &[
+            "write out[convert<i64>(min(i, 0)) * 4; 4] := i @0",
+            "write out[convert<i64>(convert<i16>(convert<i32>(s) + 0 * convert<i32>(s))) * 4; 4] := 1 @1",
+        ],
+    );
+}
+
 /// Inline PTX means what the functions of the language mean, for every operation, scope and address space.
 #[test]
 fn atomics_of_ptx_are_those_of_the_language() {

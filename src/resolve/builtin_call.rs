@@ -19,6 +19,16 @@ impl<'u> Resolver<'u> {
         function(self.language, name).is_some()
     }
 
+    /// Whether the builtin function of that name neither touches memory nor meets other threads.
+    pub(super) fn only_computes(&self, name: &str) -> bool {
+        !function(self.language, name).is_some_and(|meaning| {
+            matches!(
+                meaning.builtin,
+                Builtin::Atomic { .. } | Builtin::CompareAndExchange { .. } | Builtin::Barrier { .. }
+            )
+        })
+    }
+
     /// A call of a function that the unit does not declare.
     pub(super) fn builtin_call(
         &mut self,

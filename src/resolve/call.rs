@@ -317,6 +317,10 @@ impl<'u> Resolver<'u> {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, reason, parts);
         };
+        if object.is_none() && self.may_be_builtin(chosen.decl) {
+            let reason = format!("which of `{name}` and the builtin of that name is called");
+            return self.unsupported_with(span, reason, args);
+        }
         if dispatch == Dispatch::ByObject && self.may_be_overridden(chosen.decl, object.as_ref()) {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(

@@ -82,21 +82,44 @@ impl<'u> Resolver<'u> {
             }
         }
         let Candidate { key: (fits, is_template, _), decl, values, .. } = candidates.swap_remove(best);
-        // A builtin of that name takes numbers as they are.
-        let is_made = fits.iter().skip(1).any(|fit| fit.rank == Rank::UserDefined);
-        if is_made && object.is_none() && self.is_beside_builtin(decl, args) {
+        if object.is_none() && self.loses_to_builtin(decl, &fits[1..], args) {
             return None;
         }
         let chosen = Chosen { decl, values };
         if is_template { self.specialized(functions, chosen, template_args, args) } else { Some(chosen) }
     }
 
-    /// Whether a function stands beside a builtin of its name that takes such arguments.
-    fn is_beside_builtin(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> bool {
-        let [segment] = decl.syntax.path.segments.as_slice() else { return false };
-        decl.scope == ScopeId(0)
-            && self.is_builtin(&segment.name.text)
-            && args.iter().all(|argument| self.types.is_arithmetic(self.types.plain(argument.ty)))
+    /// Whether a function stands beside a builtin of its name that takes these numbers better: as they are, where the function
+    /// makes objects of them, or where it is a template or converts them ([over.match.best]).
+    fn loses_to_builtin(&self, decl: FunctionDecl<'u>, fits: &[Fit], args: &[Expr]) -> bool {
+        let Some(name) = self.name_beside_builtin(decl) else { return false };
+        let types: Vec<TypeId> = args.iter().map(|argument| self.types.plain(argument.ty)).collect();
+        if !types.iter().all(|&ty| self.types.is_arithmetic(ty)) {
+            return false;
+        }
+        let count = match name {
+            "max" | "min" => Some(2),
+            "abs" => Some(1),
+            _ => None,
+        };
+        let is_for_each_type = count == Some(args.len()) && types.iter().all(|&ty| self.types.promoted(ty) == ty);
+        let is_template = !self.records.own_template(decl).is_empty();
+        fits.iter().any(|fit| fit.rank == Rank::UserDefined)
+            || is_for_each_type && (is_template || fits.iter().any(|fit| fit.rank != Rank::Exact))
+    }
+
+    /// Whether a template stands beside a builtin of its name that does more than compute. For some types there is such a builtin,
+    /// which then is called, and for others there is none.
+    pub(super) fn may_be_builtin(&self, decl: FunctionDecl<'u>) -> bool {
+        let is_more = |name| self.is_builtin(name) && !self.only_computes(name);
+        !self.records.own_template(decl).is_empty() && self.name_beside_builtin(decl).is_some_and(is_more)
+    }
+
+    /// The name of a function that is declared where the builtins are, if one of them has it.
+    fn name_beside_builtin(&self, decl: FunctionDecl<'u>) -> Option<&'u str> {
+        let [segment] = decl.syntax.path.segments.as_slice() else { return None };
+        let name = segment.name.text.as_str();
+        (decl.scope == ScopeId(0) && self.is_builtin(name)).then_some(name)
     }
 
     /// Whether methods of the left operand's class or functions outside of it are called for an operator
