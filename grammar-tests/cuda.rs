@@ -233,7 +233,7 @@ const FIXTURES: Tiers<usize> = tiers(1, 40, 1);
 const FIXED: Tiers<usize> = tiers(1, 20, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 37] = [
+const NOT_FOR_NVCC: [(&str, &str); 38] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
@@ -254,6 +254,7 @@ const NOT_FOR_NVCC: [(&str, &str); 37] = [
     ("fixtures/models/half.cu", "c10/util/Half.h"),
     ("fixtures/models/tensor_info.cu", "ATen/cuda/detail/TensorInfo.cuh"),
     ("fixtures/models/vectors.cu", "glm/kernels.hpp"),
+    ("fixtures/undeclared/addresses.cu", "Unresolved extern function"),
     ("fixtures/undeclared/externals.cu", "functions_from_elsewhere.h"),
     ("fixtures/undeclared/objects.cu", "vectors_from_elsewhere.h"),
     ("fixtures/traps/newer_cpp.cu", "requires -fcoroutines"),

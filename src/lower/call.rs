@@ -173,7 +173,7 @@ impl Pass<'_> {
             return false;
         }
         // Of one name there is one function for each list of arguments.
-        if name.contains('<') {
+        if name.contains('<') || self.may_hide_addresses(args) {
             return false;
         }
         let mut arrays = Vec::new();
@@ -189,6 +189,12 @@ impl Pass<'_> {
             }
         }
         arrays.is_empty()
+    }
+
+    /// Whether a number among the arguments may be an address.
+    fn may_hide_addresses(&mut self, args: &[Expr]) -> bool {
+        let is_wide = |arg: &Expr| matches!(self.program.types[arg.ty], Type::Int { width: 32.., .. });
+        args.iter().any(is_wide) && self.scans.numbers_of_addresses(self.program)
     }
 
     /// What a function can reach by an argument. Addresses may lead to further ones, and an object of a class may bring code.
@@ -306,7 +312,7 @@ impl Pass<'_> {
         }
         let reason = HavocReason::Call(name.to_owned());
         let mut arrays = self.global_arrays();
-        let mut anywhere = false;
+        let mut anywhere = self.may_hide_addresses(args);
         for (value, arg) in values.iter().zip(args) {
             anywhere |= self.reach(value, &mut arrays);
             self.escape(value);

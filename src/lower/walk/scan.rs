@@ -19,6 +19,7 @@ pub(in crate::lower) struct Scans {
     anywhere: Option<Assigned>,
     function_wide: FxHashMap<FunctionId, bool>,
     globals: Option<Rc<[VariableId]>>,
+    numbers_of_addresses: Option<bool>,
 }
 
 impl Scans {
@@ -35,6 +36,16 @@ impl Scans {
         Rc::clone(self.globals.get_or_insert_with(find))
     }
 
+    /// Whether some function of the program makes a number of an address, which then may be in any number.
+    pub(in crate::lower) fn numbers_of_addresses(&mut self, program: &Program) -> bool {
+        let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
+        *self.numbers_of_addresses.get_or_insert_with(|| {
+            let mut found = program.records.iter().any(|(_, record)| record.is_union);
+            bodies().for_each(|body| each_expr(body, |expr| found |= is_number_of_address(program, expr)));
+            found
+        })
+    }
+
     /// Variables that any function of the program changes.
     pub(in crate::lower) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
         let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
@@ -48,6 +59,23 @@ impl Scans {
     pub(in crate::lower) fn assigned(&mut self, program: &Program, function: FunctionId) -> Assigned {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(program, body))))
+    }
+}
+
+/// Whether a number is made of an address, or a pointer is looked at as something else.
+fn is_number_of_address(program: &Program, expr: &Expr) -> bool {
+    let pointee = |ty| match program.types[ty] {
+        Type::Pointer { to, .. } => Some(&program.types[to]),
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::Builtin(Builtin::SharedAddress, ..) => true,
+        ExprKind::Convert(inner) => match (pointee(inner.ty), pointee(expr.ty)) {
+            (Some(_), None) => !matches!(program.types[expr.ty], Type::Bool),
+            (Some(Type::Pointer { .. } | Type::Record(_)), Some(to)) => pointee(inner.ty) != Some(to),
+            _ => false,
+        },
+        _ => false,
     }
 }
 
