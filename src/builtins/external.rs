@@ -40,6 +40,11 @@ pub fn member_of(name: &str) -> Option<(&str, &str)> {
     name.trim_end_matches('=').rsplit_once('.')
 }
 
+/// Whether a name is that of an instance of a template (`f<…>`), of which several have one name.
+pub fn is_instance(name: &str) -> bool {
+    name.split("::").any(|part| part.contains('<') && !part.starts_with("operator"))
+}
+
 /// Operators that compute a value of their operands, wherever they are what they seem.
 const OPERATORS: [&str; 16] = ["+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "==", "!=", "<", ">", "<=", ">="];
 
@@ -117,6 +122,12 @@ mod tests {
         ] {
             assert!(!may_only_compute(name), "{name}");
         }
+    }
+
+    #[test]
+    fn instances_are_told_from_operators() {
+        assert!(is_instance("lib::convert<…>") && is_instance("lib::load<…>::operator+"));
+        assert!(!is_instance("lib::v::operator<=") && !is_instance("operator<") && !is_instance("lib::first"));
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Pass<'_> {
             return false;
         }
         // Of one name there is one function for each list of arguments.
-        if name.contains('<') || self.may_hide_addresses(args) {
+        if external::is_instance(name) || self.may_hide_addresses(args) {
             return false;
         }
         let mut arrays = Vec::new();

@@ -40,7 +40,13 @@ impl Scans {
     pub(in crate::lower) fn numbers_of_addresses(&mut self, program: &Program) -> bool {
         let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
         *self.numbers_of_addresses.get_or_insert_with(|| {
-            let mut found = program.records.iter().any(|(_, record)| record.is_union);
+            let may_hold_one = |ty| {
+                !matches!(program.types[ty], Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Vector { .. })
+            };
+            let mut found = program
+                .records
+                .iter()
+                .any(|(_, record)| record.is_union && record.fields.iter().any(|field| may_hold_one(field.ty)));
             bodies().for_each(|body| each_expr(body, |expr| found |= is_number_of_address(program, expr)));
             found
         })
@@ -72,7 +78,10 @@ fn is_number_of_address(program: &Program, expr: &Expr) -> bool {
         ExprKind::Builtin(Builtin::SharedAddress, ..) => true,
         ExprKind::Convert(inner) => match (pointee(inner.ty), pointee(expr.ty)) {
             (Some(_), None) => !matches!(program.types[expr.ty], Type::Bool),
-            (Some(Type::Pointer { .. } | Type::Record(_)), Some(to)) => pointee(inner.ty) != Some(to),
+            // A base of a class is seen as what it is.
+            (Some(Type::Pointer { .. } | Type::Record(_)), Some(to)) => {
+                pointee(inner.ty) != Some(to) && !matches!(to, Type::Record(_))
+            }
             _ => false,
         },
         _ => false,
