@@ -413,6 +413,16 @@ fn opencl(name: &str) -> Option<Meaning> {
     })
 }
 
+/// How many operands a function takes that CUDA declares for each type which computes as it is (`int`, `unsigned`, `float`, …), as
+/// functions that are no templates.
+pub fn operands_of_each_type(name: &str) -> Option<usize> {
+    match name {
+        "max" | "min" => Some(2),
+        "abs" => Some(1),
+        _ => None,
+    }
+}
+
 /// Whether a name is one of a compiler's own functions, which do nothing that is not written in their arguments.
 pub fn is_of_compiler(name: &str) -> bool {
     name.starts_with("__builtin_")

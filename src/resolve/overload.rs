@@ -13,6 +13,7 @@ use super::program::{Expr, ExprKind, Type, TypeId};
 use super::qualified::Written;
 use super::ranks::{Care, Fit, Rank};
 use super::type_functions::Condition;
+use crate::builtins::functions::operands_of_each_type;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind, unpack};
 
 /// A function with its template arguments.
@@ -97,12 +98,8 @@ impl<'u> Resolver<'u> {
         if !types.iter().all(|&ty| self.types.is_arithmetic(ty)) {
             return false;
         }
-        let count = match name {
-            "max" | "min" => Some(2),
-            "abs" => Some(1),
-            _ => None,
-        };
-        let is_for_each_type = count == Some(args.len()) && types.iter().all(|&ty| self.types.promoted(ty) == ty);
+        let is_for_each_type =
+            operands_of_each_type(name) == Some(args.len()) && types.iter().all(|&ty| self.types.promoted(ty) == ty);
         let is_template = !self.records.own_template(decl).is_empty();
         fits.iter().any(|fit| fit.rank == Rank::UserDefined)
             || is_for_each_type && (is_template || fits.iter().any(|fit| fit.rank != Rank::Exact))
